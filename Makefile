@@ -1,0 +1,45 @@
+# `make` lists the targets. Every target sets up what it needs in .venv, once.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready-dev
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format bench-experiments protos clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | expand -t 22
+
+setup: $(READY) ## create the virtual environment
+
+demo: $(READY) ## start the shop, find every minimal cut, compare with the answer key
+	@$(BIN)/cutset demo
+
+test: check ## run all checks and tests
+	$(BIN)/pytest
+
+check: $(READY) ## ruff, mypy --strict, import contracts
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY) ## format the code and apply safe fixes
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench-experiments: $(READY) ## experiments per second, isolation and overhead; ends with one JSON line
+	@$(BIN)/python benchmarks/experiments.py
+
+protos: $(READY) ## regenerate the boutique's gRPC code
+	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. --grpc_python_out=. cutset_demo/boutique.proto
+
+clean: ## remove the environment and all caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(READY): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "error: $(PYTHON) not found; install Python 3.11 or newer, or set PYTHON=…" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Cutset needs Python 3.11 or newer; set PYTHON=…" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
