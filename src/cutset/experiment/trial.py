@@ -1,0 +1,115 @@
+"""One request under one cut: send it with its plan, wait for its trace, read what happened."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import httpx
+
+from cutset.inject.plan import plan_headers
+from cutset.lineage.calls import entry_span
+from cutset.lineage.completeness import is_closed
+from cutset.lineage.path import Level, Lineage, read_lineage
+from cutset.model.fault import BASELINE, Cut
+from cutset.model.point import Point
+from cutset.model.request import Request, Response
+from cutset.model.span import Span
+from cutset.traces.collector import Collector
+from cutset.workload.send import send
+
+PLAN_SECONDS = 60  # a plan's life: longer than any experiment, short enough that a leaked one is soon worthless
+QUIET_SECONDS = 1.0  # a trace that does not close by its shape counts as whole when nothing arrives for so long
+EVIDENCE_SECONDS = 0.25  # how much longer to wait for spans of faults that have not been seen: a few export intervals
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The system under test, and what it takes to mark a request for it."""
+
+    url: str  # where experiments enter: inside the mesh, behind the edge that strips plans
+    environment: str
+    key: bytes
+    carriers: tuple[str, ...] = ("tracestate", "baggage")
+    health: tuple[str, ...] = ()  # servers that must still accept connections after a failure
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    trace_id: str
+    response: Response
+    lineage: Lineage
+    spans: tuple[Span, ...]
+    traced: bool  # the mesh's span of the request itself arrived, so there is a trace to speak of
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What every trial needs."""
+
+    target: Target
+    collector: Collector
+    client: httpx.AsyncClient
+    level: Level
+    trace_timeout: float  # seconds
+
+
+async def attempt(
+    bench: Bench, request: Request, cut: Cut, *, catalogue: Collection[Point], instrumented: Collection[str]
+) -> Trial:
+    trace_id, root_id = secrets.token_hex(16), secrets.token_hex(8)
+    response = await send(
+        bench.client,
+        request,
+        base_url=bench.target.url,
+        plan=_headers(bench, cut, trace_id, root_id, catalogue),
+        setup_headers=lambda: _headers(bench, BASELINE, secrets.token_hex(16), secrets.token_hex(8), ()),
+        timeout=request.expect.max_seconds + 1,
+    )
+    spans = await _trace(bench, trace_id, root_id, instrumented)
+    lineage = read_lineage(spans, root_id, cut, bench.level)
+    if cut - lineage.fired:
+        spans = await _more_evidence(bench, trace_id, root_id, cut)
+        lineage = read_lineage(spans, root_id, cut, bench.level)
+    bench.collector.forget(trace_id)
+    return Trial(trace_id, response, lineage, spans, entry_span(spans, root_id) is not None)
+
+
+def _headers(bench: Bench, cut: Cut, trace_id: str, root_id: str, catalogue: Collection[Point]) -> dict[str, str]:
+    return plan_headers(
+        cut,
+        trace_id=trace_id,
+        span_id=root_id,
+        key=bench.target.key,
+        environment=bench.target.environment,
+        expires=int(time.time()) + PLAN_SECONDS,
+        catalogue=catalogue,
+        carriers=bench.target.carriers,
+    )
+
+
+async def _trace(bench: Bench, trace_id: str, root_id: str, instrumented: Collection[str]) -> tuple[Span, ...]:
+    """All spans of the trace: until it closes, or nothing more arrives."""
+    closed = partial(is_closed, root_id=root_id, instrumented=instrumented) if instrumented else _never
+    deadline = asyncio.get_running_loop().time() + bench.trace_timeout
+    spans: tuple[Span, ...] = ()
+    while (left := deadline - asyncio.get_running_loop().time()) > 0:
+        before = len(spans)
+        spans, complete = await bench.collector.trace(trace_id, closed, timeout=min(left, QUIET_SECONDS))
+        if complete or (len(spans) == before and entry_span(spans, root_id) is not None):
+            break
+    return spans
+
+
+async def _more_evidence(bench: Bench, trace_id: str, root_id: str, cut: Cut) -> tuple[Span, ...]:
+    def all_fired(spans: Sequence[Span]) -> bool:
+        return read_lineage(spans, root_id, cut, bench.level).fired == cut
+
+    spans, _ = await bench.collector.trace(trace_id, all_fired, timeout=EVIDENCE_SECONDS)
+    return spans
+
+
+def _never(_: Sequence[Span]) -> bool:
+    return False

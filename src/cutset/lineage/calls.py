@@ -1,0 +1,117 @@
+"""Calls between services, read from the spans of one trace.
+
+The mesh records one span per attempt, on the callee's side, with the identity that its configuration gives it: that
+identity, not what applications call themselves, is what a plan can address. Application spans only tell which call was
+made inside which other.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from cutset.model.point import Point
+from cutset.model.span import Span
+from cutset_agent.wire import normalise_api
+
+# gRPC statuses by which a server says that it failed, after OpenTelemetry's semantic conventions for server spans:
+# UNKNOWN, DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS. The others are answers (NOT_FOUND, …).
+_GRPC_FAILURES = frozenset({2, 4, 12, 13, 14, 15})
+_INJECTED_FLAGS = frozenset({"FI", "DI"})
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    span: Span
+    failed: bool
+    injected: bool  # the mesh itself says that it aborted or delayed this attempt
+    planned: bool  # a valid plan arrived with it
+
+    @property
+    def point(self) -> Point:
+        return _point_of(self.span)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call with all its attempts; the last one decides."""
+
+    attempts: tuple[Attempt, ...]
+    within_failure: bool  # some enclosing call failed, so nothing relied on this one
+
+    @property
+    def failed(self) -> bool:
+        return self.attempts[-1].failed
+
+
+def calls_of(spans: Iterable[Span], root_id: str) -> tuple[Call, ...]:
+    """All calls of a trace but the request itself, which the driver sent under `root_id`.
+
+    A call whose caller was never exported counts as relied on: leaving it out would make the path shorter than it was.
+    """
+    by_id = {span.span_id: span for span in spans}
+    groups: list[list[Span]] = []
+    latest: dict[tuple[str, Point], list[Span]] = {}
+    for span in sorted(by_id.values(), key=lambda span: span.start_ns):
+        if not is_mesh_span(span) or span.parent_id == root_id:
+            continue
+        key = (span.parent_id, _point_of(span).of_api)
+        if _attempt_number(span) > 1 and key in latest:
+            latest[key].append(span)
+        else:
+            latest[key] = [span]
+            groups.append(latest[key])
+    return tuple(
+        Call(
+            tuple(_attempt(span) for span in sorted(group, key=_attempt_number)),
+            _within_failure(group[0], by_id, root_id),
+        )
+        for group in groups
+    )
+
+
+def is_mesh_span(span: Span) -> bool:
+    return "cutset.service" in span.attributes
+
+
+def entry_span(spans: Iterable[Span], root_id: str) -> Span | None:
+    """The mesh's span of the request itself: the one that the driver's own span id is the parent of."""
+    entries = [span for span in spans if span.parent_id == root_id and is_mesh_span(span)]
+    return max(entries, key=_attempt_number, default=None)
+
+
+def _attempt(span: Span) -> Attempt:
+    flags = set(str(span.attributes.get("response_flags", "")).split(","))
+    return Attempt(span, _failed(span), bool(flags & _INJECTED_FLAGS), "cutset.api" in span.attributes)
+
+
+def _failed(span: Span) -> bool:
+    grpc_status = span.attributes.get("grpc.status_code")
+    if grpc_status is not None and str(grpc_status).isdigit():
+        return int(grpc_status) in _GRPC_FAILURES
+    status = int(span.attributes.get("http.status_code") or 0)
+    return status == 0 or status >= 500  # 0: the caller hung up before there was an answer
+
+
+def _point_of(span: Span) -> Point:
+    attributes = span.attributes
+    api = attributes.get("cutset.api")
+    if api is None:  # no plan arrived, so the filter did not name it: name it as the filter would have
+        path = urlsplit(str(attributes.get("http.url", ""))).path
+        api = normalise_api(str(attributes.get("http.method", "")), path, grpc="grpc.status_code" in attributes)
+    return Point(str(attributes["cutset.service"]), str(api), replica=str(attributes.get("cutset.replica", "")))
+
+
+def _attempt_number(span: Span) -> int:
+    return int(span.attributes.get("cutset.attempt") or 1)
+
+
+def _within_failure(span: Span, by_id: dict[str, Span], root_id: str) -> bool:
+    """Whether an enclosing call failed. The request itself does not count: whether it failed is for the judge."""
+    seen = {span.span_id}
+    enclosing = by_id.get(span.parent_id)
+    while enclosing is not None and enclosing.parent_id != root_id and enclosing.span_id not in seen:
+        if is_mesh_span(enclosing) and _failed(enclosing):
+            return True
+        seen.add(enclosing.span_id)  # malformed traces may hold a cycle of parents
+        enclosing = by_id.get(enclosing.parent_id)
+    return False

@@ -1,0 +1,83 @@
+"""What one execution did, in terms of points: its path, what failed, and what proves that the plan worked.
+
+LDFI's lineage (FastFI §2.1, §3.1): the path of a successful execution is what it relied on. A call that failed and was
+tolerated is not on it, nor is anything that was called on behalf of such a call.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from cutset.lineage.calls import calls_of
+from cutset.model.fault import Cut, Fault
+from cutset.model.outcome import Points
+from cutset.model.point import Point
+from cutset.model.span import Span
+
+_NO_DRIVER = "none"  # no span has this for a parent
+
+
+class Level(StrEnum):
+    """How finely points are told apart."""
+
+    API = "api"
+    REPLICA = "replica"
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    path: Points
+    failed: Points  # points whose call failed after all its attempts
+    calls: Points
+    unplanned: Points  # calls that the plan did not reach, though the trace did
+    fired: frozenset[Fault]  # faults that the mesh says it executed
+    escaped: frozenset[Fault]  # faults whose point was called, but not faulted
+
+
+def read_lineage(spans: Iterable[Span], root_id: str, cut: Cut, level: Level) -> Lineage:
+    path: set[Point] = set()
+    failed: set[Point] = set()
+    called: set[Point] = set()
+    unplanned: set[Point] = set()
+    fired: set[Fault] = set()
+    escaped: set[Fault] = set()
+    for call in calls_of(spans, root_id):
+        points = [_at(level, attempt.point) for attempt in call.attempts]
+        called.update(points)
+        if call.failed:
+            failed.update(points)
+        elif not call.within_failure:
+            path.add(points[-1])
+        for attempt in call.attempts:
+            if not attempt.planned:
+                unplanned.add(_at(level, attempt.point))
+            for fault in cut:
+                if _addresses(fault.point, attempt.point):
+                    (fired if attempt.injected else escaped).add(fault)
+    return Lineage(
+        path=frozenset(path),
+        failed=frozenset(failed),
+        calls=frozenset(called),
+        unplanned=frozenset(unplanned),
+        fired=frozenset(fired),
+        # By their own terms these may leave an attempt alone.
+        escaped=frozenset(fault for fault in escaped if fault.percent == 100 and fault.attempts == 0),
+    )
+
+
+def foreign_calls(spans: Iterable[Span]) -> list[Point]:
+    """Calls of services in traces that carry no plan at all, one entry per call."""
+    return [
+        _at(Level.API, attempt.point)
+        for call in calls_of(spans, root_id=_NO_DRIVER)
+        for attempt in call.attempts[:1]
+        if not attempt.planned
+    ]
+
+
+def _at(level: Level, point: Point) -> Point:
+    return point if level is Level.REPLICA else replace(point, replica="")
+
+
+def _addresses(wanted: Point, called: Point) -> bool:
+    return wanted.of_api == called.of_api and wanted.replica in ("", called.replica)
