@@ -66,6 +66,8 @@ async def explore(
         while (event := await events.get()) is not None:
             yield event
         await runner
+    except BaseExceptionGroup as group:  # of nested task groups; the first error is the one that stopped the others
+        raise _innermost(group) from None
     finally:
         runner.cancel()
         await asyncio.gather(runner, return_exceptions=True)
@@ -96,12 +98,9 @@ class _Campaign:
         done = {event.request for event in self._history if isinstance(event, RequestFinished) and not event.reason}
         # One at a time and before any fault: the audit attributes every stray call to the one request under way.
         healthy = [request for request in requests if request.name not in done and await self._audit(request)]
-        try:
-            async with asyncio.TaskGroup() as group:
-                for request in healthy:
-                    group.create_task(self._explore(request))
-        except* HaltedError as halted:
-            raise halted.exceptions[0] from None
+        async with asyncio.TaskGroup() as group:
+            for request in healthy:
+                group.create_task(self._explore(request))
         self._record(CampaignFinished(reason="; ".join(self._unfinished)))
 
     async def _audit(self, request: Request) -> bool:
@@ -151,3 +150,7 @@ class _Campaign:
 
 def _experiments(history: Iterable[Event]) -> list[ExperimentFinished]:
     return [event for event in history if isinstance(event, ExperimentFinished)]
+
+
+def _innermost(error: BaseException) -> BaseException:
+    return _innermost(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error

@@ -55,14 +55,14 @@ def calls_of(spans: Iterable[Span], root_id: str) -> tuple[Call, ...]:
         if not is_mesh_span(span) or span.parent_id == root_id:
             continue
         key = (span.parent_id, _point_of(span).of_api)
-        if _attempt_number(span) > 1 and key in latest:
+        if attempt_number(span) > 1 and key in latest:
             latest[key].append(span)
         else:
             latest[key] = [span]
             groups.append(latest[key])
     return tuple(
         Call(
-            tuple(_attempt(span) for span in sorted(group, key=_attempt_number)),
+            tuple(_attempt(span) for span in sorted(group, key=attempt_number)),
             _within_failure(group[0], by_id, root_id),
         )
         for group in groups
@@ -76,15 +76,15 @@ def is_mesh_span(span: Span) -> bool:
 def entry_span(spans: Iterable[Span], root_id: str) -> Span | None:
     """The mesh's span of the request itself: the one that the driver's own span id is the parent of."""
     entries = [span for span in spans if span.parent_id == root_id and is_mesh_span(span)]
-    return max(entries, key=_attempt_number, default=None)
+    return max(entries, key=attempt_number, default=None)
 
 
 def _attempt(span: Span) -> Attempt:
     flags = set(str(span.attributes.get("response_flags", "")).split(","))
-    return Attempt(span, _failed(span), bool(flags & _INJECTED_FLAGS), "cutset.api" in span.attributes)
+    return Attempt(span, answered_badly(span), bool(flags & _INJECTED_FLAGS), "cutset.api" in span.attributes)
 
 
-def _failed(span: Span) -> bool:
+def answered_badly(span: Span) -> bool:
     grpc_status = span.attributes.get("grpc.status_code")
     if grpc_status is not None and str(grpc_status).isdigit():
         return int(grpc_status) in _GRPC_FAILURES
@@ -101,7 +101,7 @@ def _point_of(span: Span) -> Point:
     return Point(str(attributes["cutset.service"]), str(api), replica=str(attributes.get("cutset.replica", "")))
 
 
-def _attempt_number(span: Span) -> int:
+def attempt_number(span: Span) -> int:
     return int(span.attributes.get("cutset.attempt") or 1)
 
 
@@ -110,7 +110,7 @@ def _within_failure(span: Span, by_id: dict[str, Span], root_id: str) -> bool:
     seen = {span.span_id}
     enclosing = by_id.get(span.parent_id)
     while enclosing is not None and enclosing.parent_id != root_id and enclosing.span_id not in seen:
-        if is_mesh_span(enclosing) and _failed(enclosing):
+        if is_mesh_span(enclosing) and answered_badly(enclosing):
             return True
         seen.add(enclosing.span_id)  # malformed traces may hold a cycle of parents
         enclosing = by_id.get(enclosing.parent_id)

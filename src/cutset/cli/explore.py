@@ -1,0 +1,227 @@
+"""`cutset explore`: find the minimal cuts of a running system's requests."""
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from cutset.campaign.explore import CampaignSettings, explore
+from cutset.cli.progress import show_progress
+from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, replay_command
+from cutset.config import Config, load_config, signing_key
+from cutset.errors import UsageError
+from cutset.experiment.laboratory import MeshLaboratory
+from cutset.experiment.trial import Bench, Target
+from cutset.lineage.path import Level
+from cutset.model.event import Event
+from cutset.model.finding import Finding, findings_of
+from cutset.model.outcome import Outcome, Verdict
+from cutset.model.request import Request
+from cutset.report.json import to_document
+from cutset.report.summary import Summary, summarise
+from cutset.report.terminal import describe_cut, to_lines
+from cutset.store.codec import outcome_to_dict
+from cutset.store.ledger import Ledger, open_ledger
+from cutset.traces.collector import collect
+from cutset.workload.send import open_client
+
+RequestOption = Annotated[
+    list[str] | None, typer.Option("--request", "-r", help="Only this request class; may be given several times.")
+]
+PointsOption = Annotated[Level | None, typer.Option("--points", help="How finely faults are told apart.")]
+MaxSizeOption = Annotated[int | None, typer.Option("--max-size", "-k", min=1, max=9, help="Largest cut to look for.")]
+ParallelOption = Annotated[int | None, typer.Option("--parallel", "-p", min=1, max=512, help="Experiments in flight.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+
+
+def explore_command(
+    config_file: Annotated[Path, typer.Option("--config", "-c", help="The configuration.")] = Path("cutset.yaml"),
+    request: RequestOption = None,
+    points: PointsOption = None,
+    max_size: MaxSizeOption = None,
+    parallel: ParallelOption = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the latest unfinished campaign.")] = False,
+    replay: Annotated[str, typer.Option("--replay", help="Run one finding again.", metavar="ID")] = "",
+    as_json: JsonOption = False,
+    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+) -> None:
+    """Find every minimal cut, up to a size, of the requests in cutset.yaml, by experiments on the running target.
+
+    The target's mesh must export its spans to the collector that this command opens (4317 and 4318 by default), and
+    `CUTSET_KEY` must hold the key of that mesh.
+
+    Examples:
+
+    - `cutset explore` all requests of ./cutset.yaml
+    - `cutset explore -r "GET /" --max-size 2 --points replica`
+    - `cutset explore --resume` after an interruption: no completed experiment is repeated
+    - `cutset explore --replay 1f3a90bc` is it fixed?
+    """
+    config = adjust(load_config(config_file), request, points, max_size, parallel)
+    key = signing_key(os.environ)
+    if replay:
+        if resume:
+            raise UsageError("`--replay` and `--resume` exclude each other")
+        raise typer.Exit(run_replay(config, key, store, replay, as_json=as_json))
+    events = run_campaign(config, key, store, resume=resume)
+    raise typer.Exit(conclude(events, replay_command(store), as_json=as_json))
+
+
+def adjust(
+    config: Config, names: list[str] | None, points: Level | None, max_size: int | None, parallel: int | None
+) -> Config:
+    """What the command line says wins over the file."""
+    limits = replace(
+        config.limits, max_size=max_size or config.limits.max_size, parallel=parallel or config.limits.parallel
+    )
+    requests = tuple(_request_named(name, config.requests) for name in names) if names else config.requests
+    return replace(config, limits=limits, requests=requests, points=points or config.points)
+
+
+def run_campaign(config: Config, key: bytes, store: Path, *, resume: bool = False) -> tuple[str, list[Event]]:
+    """Runs to the end, with progress on standard error; returns the campaign's name and all its events."""
+    settings = CampaignSettings(
+        max_size=config.limits.max_size,
+        effect=config.effect,
+        parallel=config.limits.parallel,
+        max_experiments=config.limits.experiments,
+        fingerprint=_fingerprint(config),
+    )
+
+    async def run(ledger: Ledger, campaign: str) -> None:
+        async with open_laboratory(config, key) as laboratory:
+            events = explore(campaign, config.requests, laboratory, ledger, settings)
+            await show_progress(events, past=ledger.events(campaign))
+
+    with open_ledger(store) as ledger:
+        campaign = _unfinished(ledger, settings) if resume else time.strftime("%Y%m%d-%H%M%S") + f"-{os.getpid()}"
+        try:
+            asyncio.run(run(ledger, campaign))
+        except KeyboardInterrupt:
+            done = len(summarise(ledger.events(campaign)).findings)
+            Console(stderr=True).print(
+                f"Stopped; {done} findings so far are kept. Go on with `cutset explore --resume`", highlight=False
+            )
+            raise
+        return campaign, ledger.events(campaign)
+
+
+def conclude(campaign: tuple[str, list[Event]], replay: str, *, as_json: bool) -> int:
+    """Prints the report; returns the exit code."""
+    name, events = campaign
+    summary = summarise(events)
+    if as_json:
+        print(json.dumps(to_document(summary, name, replay), indent=2))
+    else:
+        console = Console(highlight=False, soft_wrap=True)
+        for line in to_lines(summary, replay):
+            console.print(line)
+    return exit_code(summary)
+
+
+def exit_code(summary: Summary) -> int:
+    if summary.findings:
+        return 1
+    return 0 if summary.complete else 3
+
+
+@asynccontextmanager
+async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLaboratory]:
+    async with (
+        collect(
+            host=config.collector.host, http_port=config.collector.http_port, grpc_port=config.collector.grpc_port
+        ) as collector,
+        open_client(config.limits.parallel) as client,
+    ):
+        target = Target(
+            url=config.target.url,
+            environment=config.target.environment,
+            key=key,
+            carriers=config.target.carriers,
+            health=config.target.health,
+        )
+        bench = Bench(target, collector, client, config.points, config.limits.trace_timeout)
+        yield MeshLaboratory(bench, repeats=config.limits.repeats)
+
+
+def run_replay(config: Config, key: bytes, store: Path, finding_id: str, *, as_json: bool) -> int:
+    with open_ledger(store) as ledger:
+        finding = _find(ledger, finding_id)
+    request = _request_named(finding.request, config.requests)
+
+    async def run() -> Outcome:
+        async with open_laboratory(config, key) as laboratory:
+            audited = await laboratory.audit(request)
+            if not audited.healthy:
+                return Outcome(finding.cut, Verdict.UNKNOWN, audited.reason)
+            return await laboratory.run(request, finding.cut)
+
+    outcome = asyncio.run(run())
+    words, code = {
+        Verdict.FAILED: ("[red]x still fails[/]", 1),
+        Verdict.UNKNOWN: ("[magenta]! could not tell[/]", 3),
+        Verdict.DEGRADED: ("[green]+ no longer fails[/], but is degraded", 0),
+        Verdict.SURVIVED: ("[green]+ no longer fails[/]", 0),
+    }[outcome.verdict]
+    if as_json:
+        print(json.dumps({"id": finding.id, "request": finding.request} | outcome_to_dict(outcome), indent=2))
+    else:
+        console = Console(highlight=False, soft_wrap=True)
+        console.print(f"{words}  {escape(finding.request)}  [bold]{escape(describe_cut(finding.cut))}[/]")
+        console.print(f"  user sees  {escape(outcome.reason)}")
+        console.print(f"  evidence   [dim]{' '.join(outcome.trace_ids)}[/]")
+    return code
+
+
+def _fingerprint(config: Config) -> str:
+    """What outcomes depend on. Limits may change between an interruption and the resumption."""
+    relevant: dict[str, Any] = {
+        "requests": [repr(request) for request in config.requests],
+        "effect": str(config.effect),
+        "points": str(config.points),
+        "environment": config.target.environment,
+    }
+    return json.dumps(relevant, sort_keys=True)
+
+
+def _unfinished(ledger: Ledger, settings: CampaignSettings) -> str:
+    unfinished = [record for record in ledger.campaigns() if not record.finished]
+    if not unfinished:
+        raise UsageError("There is no unfinished campaign to resume", hint="Start one with `cutset explore`")
+    if unfinished[-1].settings != settings.fingerprint:
+        raise UsageError(
+            f"Campaign `{unfinished[-1].id}` ran with other requests, points or effect, so it cannot be resumed",
+            hint="Undo the change of configuration, or start anew without `--resume`",
+        )
+    return unfinished[-1].id
+
+
+def _find(ledger: Ledger, finding_id: str) -> Finding:
+    known: dict[str, Finding] = {}
+    for record in ledger.campaigns():
+        known |= {finding.id: finding for finding in findings_of(ledger.events(record.id))}
+    if finding_id not in known:
+        raise UsageError(f"There is no finding `{finding_id}`", hint="`cutset report` lists them")
+    return known[finding_id]
+
+
+def _request_named(name: str, requests: Sequence[Request]) -> Request:
+    for request in requests:
+        if request.name == name:
+            return request
+    names = [request.name for request in requests]
+    close = get_close_matches(name, names, n=1)
+    did_you_mean = f"Did you mean `{close[0]}`? " if close else ""
+    raise UsageError(
+        f"There is no request `{name}`", hint=f"{did_you_mean}Known: {', '.join(f'`{known}`' for known in names)}"
+    )

@@ -1,0 +1,74 @@
+"""The command line: its commands, and the one place where errors are printed and exit codes are picked."""
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from cutset import __version__
+from cutset.cli.collect import collect_command
+from cutset.cli.demo import demo_command
+from cutset.cli.explore import explore_command
+from cutset.cli.mesh import mesh_app
+from cutset.cli.report import report_command
+from cutset.errors import CutsetError
+
+app = typer.Typer(
+    name="cutset",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Find the smallest sets of failures that break a user's request.",
+    epilog="Exit codes: 0 survived, 1 findings, 2 usage or configuration, 3 could not tell, 4 halted by a guard, "
+    "130 interrupted.",
+)
+app.command("demo")(demo_command)
+app.command("explore")(explore_command)
+app.command("report")(report_command)
+app.add_typer(mesh_app, name="mesh")
+app.command("collect")(collect_command)
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        print(f"cutset {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    try:
+        code = app(standalone_mode=False)
+    except CutsetError as error:
+        errors.print(f"[red]error:[/] {escape(error.message)}")
+        if error.hint:
+            errors.print(f"\n[cyan]hint:[/] {escape(error.hint)}")
+        sys.exit(error.exit_code)
+    except typer.Exit as end:
+        sys.exit(end.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        errors.print("interrupted")
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has gone, as `head` does
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception as error:
+        if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
+            raise
+        # Click's usage errors, without importing click, which typer only vendors.
+        errors.print(f"[red]error:[/] {escape(error.format_message())}")
+        errors.print("\n[cyan]hint:[/] See `cutset --help` or `cutset COMMAND --help`")
+        sys.exit(2)
+    sys.exit(code if isinstance(code, int) else 0)

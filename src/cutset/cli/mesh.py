@@ -1,0 +1,59 @@
+"""`cutset mesh`: run local services behind one Envoy."""
+
+import os
+import tempfile
+import threading
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from cutset.config import load_mesh
+from cutset.inject.mesh import Mesh, run_mesh
+
+mesh_app = typer.Typer(no_args_is_help=True, help="Run local services behind a real Envoy mesh.")
+
+
+@mesh_app.callback()
+def _mesh() -> None:
+    """Keeps `up` a subcommand while it is the only one."""
+
+
+@mesh_app.command("up")
+def up_command(
+    file: Annotated[Path, typer.Argument(help="mesh.yaml, or a cutset.yaml with a `mesh` section.", metavar="FILE")],
+) -> None:
+    """Start the mesh and keep it running until Ctrl-C.
+
+    Services call each other at the addresses printed here; users enter at the edge, experiments at the entry. Faults
+    happen only to requests whose plan is signed with the key in `CUTSET_KEY`; without a key there are none.
+
+    Example: `CUTSET_KEY=$(openssl rand -hex 32) cutset mesh up mesh.yaml`
+    """
+    spec = load_mesh(file)
+    key = os.environ.get("CUTSET_KEY", "").encode()
+    console = Console(highlight=False, soft_wrap=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="cutset-mesh-") as work_dir,
+        run_mesh(spec, key=key, work_dir=Path(work_dir)) as mesh,
+    ):
+        for line in _lines(mesh):
+            console.print(line)
+        if not key:
+            Console(stderr=True).print("[yellow]warning:[/] CUTSET_KEY is not set, so no plan causes a fault")
+        console.print("Press Ctrl-C to stop")
+        threading.Event().wait()
+
+
+def _lines(mesh: Mesh) -> list[str]:
+    width = max(len(service.name) for service in mesh.spec.services)
+    lines = [
+        f"{escape(service.name):<{width}}  {mesh.addresses[service.name]}  [dim]{service.protocol}, "
+        f"{len(service.replicas)} replica{'' if len(service.replicas) == 1 else 's'}[/]"
+        for service in mesh.spec.services
+    ]
+    if mesh.entry_url:
+        lines += [f"users enter at       {mesh.edge_url}", f"experiments enter at {mesh.entry_url}"]
+    return lines
