@@ -21,7 +21,7 @@ from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, replay_command
 from cutset.config import Config, load_config, signing_key
 from cutset.errors import UsageError
 from cutset.experiment.laboratory import MeshLaboratory
-from cutset.experiment.trial import Bench, Target
+from cutset.experiment.trial import Bench
 from cutset.lineage.path import Level
 from cutset.model.event import Event
 from cutset.model.finding import Finding, findings_of
@@ -143,14 +143,7 @@ async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLabor
         ) as collector,
         open_client(config.limits.parallel) as client,
     ):
-        target = Target(
-            url=config.target.url,
-            environment=config.target.environment,
-            key=key,
-            carriers=config.target.carriers,
-            health=config.target.health,
-        )
-        bench = Bench(target, collector, client, config.points, config.limits.trace_timeout)
+        bench = Bench(config.target, key, collector, client, config.points, config.limits.trace_timeout)
         yield MeshLaboratory(bench, repeats=config.limits.repeats)
 
 

@@ -27,13 +27,12 @@ EVIDENCE_SECONDS = 0.25  # how much longer to wait for spans of faults that have
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The system under test, and what it takes to mark a request for it."""
+    """The system under test."""
 
     url: str  # where experiments enter: inside the mesh, behind the edge that strips plans
-    environment: str
-    key: bytes
+    environment: str = "local"  # part of every signature
     carriers: tuple[str, ...] = ("tracestate", "baggage")
-    health: tuple[str, ...] = ()  # servers that must still accept connections after a failure
+    health: tuple[str, ...] = ()  # servers that must still accept connections after each failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,7 @@ class Bench:
     """What every trial needs."""
 
     target: Target
+    key: bytes  # signs the plans
     collector: Collector
     client: httpx.AsyncClient
     level: Level
@@ -82,7 +82,7 @@ def _headers(bench: Bench, cut: Cut, trace_id: str, root_id: str, catalogue: Col
         cut,
         trace_id=trace_id,
         span_id=root_id,
-        key=bench.target.key,
+        key=bench.key,
         environment=bench.target.environment,
         expires=int(time.time()) + PLAN_SECONDS,
         catalogue=catalogue,

@@ -35,6 +35,7 @@ _EFFECT = re.compile(r"(?P<kind>abort|grpc|delay)\((?P<value>[0-9]{1,7})(?P<unit
 _FAULT = re.compile(
     r"(?P<point>.+):(?P<effect>[a-z]+\([^)]*\))(?:,(?P<percent>[0-9]{1,3})%)?(?:,attempts=(?P<attempts>[0-9]{1,3}))?"
 )
+_MISSPELT = re.compile(r":\s*(?:abort|grpc|delay)\b", re.IGNORECASE)  # else it would pass as part of an API's name
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -84,6 +85,8 @@ class Fault:
         """A bare point stands for the default effect."""
         match = _FAULT.fullmatch(text.strip())
         if match is None:
+            if _MISSPELT.search(text):
+                raise InputError(f"`{text}` is not a fault", hint="Write `service/API:abort(503),50%,attempts=1`")
             return cls(Point.parse(text.strip()))
         return cls(
             Point.parse(match["point"]),

@@ -17,8 +17,8 @@ from urllib.parse import quote, unquote
 
 from cutset.errors import InputError
 
-_NAME_SAFE = " !$&'()*+,;=:|~^`{}[]<\\?\""  # all but % > / # @
-_API_SAFE = _NAME_SAFE + "/"
+_NAME_SAFE = "!$&'()*+,;=:|~^`{}[]<\\?\""  # all but % > / # @ and space, which would be stripped at the ends
+_API_SAFE = _NAME_SAFE + "/ "
 
 _GRAMMAR = re.compile(
     r"(?:(?P<caller>[^>/#@]+)>)?(?P<service>[^>/#@]+)/(?P<api>[^>#@]+)"

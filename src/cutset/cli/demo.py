@@ -1,0 +1,191 @@
+"""`cutset demo`: the whole story on the embedded shop."""
+
+import secrets
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import yaml
+from rich.console import Console
+from rich.markup import escape
+
+from cutset.cli.explore import (
+    JsonOption,
+    MaxSizeOption,
+    ParallelOption,
+    PointsOption,
+    RequestOption,
+    adjust,
+    conclude,
+    run_campaign,
+    run_replay,
+)
+from cutset.cli.report import DEFAULT_STORE, STORE_OPTION
+from cutset.config import KEY_VARIABLE, load_config
+from cutset.errors import TargetError, UsageError
+from cutset.inject.mesh import Mesh, MeshService, MeshSpec, run_mesh
+from cutset.lineage.path import Level
+from cutset.model.fault import points_of
+from cutset.model.outcome import Points
+from cutset.model.point import Point
+from cutset.report.summary import Summary, summarise
+
+HOST = "127.0.0.1"
+REPLICA_REQUEST = "GET /"  # what `--points replica` explores unless told otherwise: one request shows the idea
+
+
+def demo_command(
+    request: RequestOption = None,
+    points: PointsOption = None,
+    max_size: MaxSizeOption = None,
+    parallel: ParallelOption = None,
+    replicas: Annotated[int, typer.Option("--replicas", min=1, max=5, help="Replicas of each service.")] = 2,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the shop running, with a page to break it.")] = False,
+    replay: Annotated[str, typer.Option("--replay", help="Run one finding again.", metavar="ID")] = "",
+    as_json: JsonOption = False,
+    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+) -> None:
+    """Start a real shop behind a real Envoy mesh, find every minimal cut, and compare with the shop's answer key.
+
+    Twelve services on Redis, PostgreSQL and NATS, all from Python wheels, all on this machine. Exits 0 when exactly the
+    known weaknesses were found.
+
+    Examples:
+
+    - `cutset demo` six request classes, cuts of up to three APIs
+    - `cutset demo --points replica` one request, down to single replicas
+    - `cutset demo --keep` then click through the shop and break it yourself
+    """
+    if points is Level.REPLICA and not request:
+        request = [REPLICA_REQUEST]
+    key = secrets.token_hex(32).encode()
+    with run_boutique(replicas, key, store) as boutique:
+        config = adjust(load_config(boutique.config_file), request, points, max_size, parallel)
+        if replay:
+            raise typer.Exit(run_replay(config, key, store, replay, as_json=as_json))
+        campaign = run_campaign(config, key, store)
+        conclude(campaign, f"cutset demo{_not_default(store)} --replay", as_json=as_json)
+        summary = summarise(campaign[1])
+        code = compare(summary, answer_key(summary, Level(config.points), replicas))
+        if keep:
+            _keep_open(boutique, summary, key)
+    raise typer.Exit(code)
+
+
+@dataclass(frozen=True, slots=True)
+class Boutique:
+    mesh: Mesh
+    config_file: Path  # a cutset.yaml for `cutset explore`, good while the shop runs
+
+
+@contextmanager
+def run_boutique(replicas: int, key: bytes, store: Path) -> Iterator[Boutique]:
+    try:
+        from cutset_demo.shop import SERVICES, free_addresses, run_shop
+    except ImportError as error:
+        raise UsageError(
+            f"The demo's parts are not installed: {error}", hint="Run `pip install 'cutset[demo]'`"
+        ) from error
+    listen = free_addresses(replicas)
+    http_port, grpc_port = _free_ports(2)
+    spec = MeshSpec(
+        services=tuple(MeshService(name, protocol, tuple(listen[name])) for name, protocol in SERVICES.items()),
+        entry="frontend",
+        environment="demo",
+        collector=f"{HOST}:{grpc_port}",
+    )
+    with ExitStack() as stack:
+        stack.enter_context(Console(stderr=True).status("Starting 12 services, Redis, PostgreSQL, NATS and Envoy …"))
+        work_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cutset-demo-")))
+        mesh = stack.enter_context(run_mesh(spec, key=key, work_dir=work_dir / "mesh"))
+        collector = f"http://{HOST}:{http_port}"
+        try:
+            stack.enter_context(run_shop(listen, mesh.addresses, otlp_endpoint=collector, work_dir=work_dir / "shop"))
+        except RuntimeError as error:
+            raise TargetError(f"The shop did not start: {error}") from error
+        yield Boutique(mesh, _write_config(store / "demo", mesh, http_port, grpc_port))
+
+
+def _write_config(folder: Path, mesh: Mesh, http_port: int, grpc_port: int) -> Path:
+    """The same file that a user would write for a system of their own."""
+    import cutset_demo
+
+    requests = yaml.safe_load((Path(cutset_demo.__file__).parent / "requests.yaml").read_text())
+    content = {
+        "target": {
+            "url": mesh.entry_url,
+            "environment": mesh.spec.environment,
+            "health": [address for service in mesh.spec.services for address in service.replicas],
+        },
+        "collector": {"host": HOST, "http_port": http_port, "grpc_port": grpc_port},
+        "requests": requests,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "cutset.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+    return folder / "cutset.yaml"
+
+
+def answer_key(summary: Summary, level: Level, replicas: int) -> dict[str, set[Points]]:
+    """The cuts that must be found in what was explored. At replica level an API fails when all its replicas do."""
+    import cutset_demo
+
+    known = yaml.safe_load((Path(cutset_demo.__file__).parent / "WEAKNESSES.yaml").read_text())["requests"]
+    numbers = [str(number) for number in range(1, replicas + 1)] if level is Level.REPLICA else [""]
+
+    def expand(cut: list[str]) -> Points:
+        return frozenset(replace(Point.parse(text), replica=number) for text, number in product(cut, numbers))
+
+    return {
+        request.name: {cut for cut in map(expand, known[request.name]["cuts"]) if len(cut) <= summary.max_size}
+        for request in summary.requests
+    }
+
+
+def compare(summary: Summary, expected: dict[str, set[Points]]) -> int:
+    """Says on standard error how the findings and the answer key differ; returns the exit code."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    differences = []
+    for request in summary.requests:
+        found = {points_of(finding.cut) for finding in request.findings}
+        for word, cuts in (("missed", expected[request.name] - found), ("unexpected", found - expected[request.name])):
+            differences += [f"{word}: {request.name} {' + '.join(sorted(map(str, cut)))}" for cut in cuts]
+    for difference in sorted(differences):
+        console.print(f"[red]{escape(difference)}[/]")
+    if differences or not summary.complete:
+        console.print("[red]This is not what the answer key says[/]" if differences else "The search is not complete")
+        return 1 if differences else 3
+    console.print(f"[green]Exactly the {sum(map(len, expected.values()))} minimal cuts of the answer key[/]")
+    return 0
+
+
+def _keep_open(boutique: Boutique, summary: Summary, key: bytes) -> None:
+    from cutset.inject.playground import playground, serve_playground
+
+    (port,) = _free_ports(1)
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console.print(f"\nThe shop     {boutique.mesh.edge_url}")
+    console.print(f"Break it     http://{HOST}:{port}/_cutset")
+    console.print(f"Explore it   {KEY_VARIABLE}={key.decode()} cutset explore -c {boutique.config_file}")
+    console.print("Press Ctrl-C to stop")
+    mesh = boutique.mesh
+    points = frozenset(replace(point, replica="") for request in summary.requests for point in request.calls)
+    app = playground(mesh.entry_url, points, key=key, environment=mesh.spec.environment)
+    serve_playground(app, host=HOST, port=port)
+
+
+def _free_ports(count: int) -> list[int]:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind((HOST, 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def _not_default(store: Path) -> str:
+    return f" --store {store}" if store != DEFAULT_STORE else ""

@@ -1,0 +1,382 @@
+"""The configuration of a local mesh: one Envoy process that stands for all the sidecars.
+
+    caller ──▶ outbound listener (one per service: balances, retries) ──▶ inbound listener (one per replica) ──▶ replica
+    user   ──▶ edge listener (drops foreign plans) ──▶ inbound listeners of the entry service
+
+Faults happen in inbound listeners (MicroFI §4.3.3 fails the call in the callee's proxy too), so that the caller's
+retries are the real ones and each replica can fail on its own. Pure: builds a dictionary and nothing else.
+"""
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+Json = dict[str, object]
+
+LOOPBACK = "127.0.0.1"
+_TYPE = "type.googleapis.com/envoy."
+_FILTERS = _TYPE + "extensions.filters."
+_HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
+
+HELPER_HEADERS = [
+    "x-cutset-gate",
+    "x-envoy-fault-abort-request",
+    "x-envoy-fault-abort-grpc-request",
+    "x-envoy-fault-abort-request-percentage",
+    "x-envoy-fault-delay-request",
+    "x-envoy-fault-delay-request-percentage",
+    "x-envoy-fault-throughput-response",
+    "x-envoy-fault-throughput-response-percentage",
+]
+# Envoy's default of 3 parallel retries and 1,024 requests would fail experiments that the system would survive.
+UNLIMITED = 1_000_000
+# uvicorn closes idle connections after 5 s; a request sent at that moment would fail for no fault of ours.
+UPSTREAM_IDLE_SECONDS = 3
+# A span is exported at the latest after this, so an experiment need not wait for Envoy's default of 5 s.
+FLUSH_MILLISECONDS = 20
+FLUSH_SPANS = 256  # or as soon as so many wait: large enough that a busy mesh sends batches
+RESELECT_HOST = 50  # tries to find a replica that was not tried yet: with round robin a handful would do
+# The gRPC statuses that Envoy itself maps to 5xx: unknown, deadline, unimplemented, internal, unavailable, data loss.
+GRPC_FAILURES = "2|4|12|13|14|15"
+
+_STRIP_BAGGAGE = """
+function envoy_on_request(handle)
+  local headers, kept = handle:headers(), {}
+  for i = 0, headers:getNumValues("baggage") - 1 do
+    for member in string.gmatch(headers:getAtIndex("baggage", i), "[^,]+") do
+      if not string.find(member, "^%s*cutset%d*%s*=") then kept[#kept + 1] = string.match(member, "^%s*(.-)%s*$") end
+    end
+  end
+  headers:remove("baggage")
+  if #kept > 0 then headers:add("baggage", table.concat(kept, ",")) end
+end
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MeshService:
+    name: str
+    protocol: str  # "http" | "grpc"
+    replicas: tuple[str, ...]  # host:port; they are called "1", "2", … in points and spans
+    port: int = 0  # of the outbound listener; 0: any free one
+    retries: int | None = None  # None: as many as there are other replicas
+    timeout_seconds: float = 15.0
+    outlier_detection: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MeshSpec:
+    services: tuple[MeshService, ...]
+    entry: str = ""  # the service that users call
+    edge_port: int = 0
+    admin_port: int = 0
+    environment: str = "local"
+    collector: str = ""  # host:port of an OTLP/gRPC receiver; "": no tracing
+    workers: int = 1
+    filters: bool = True  # False: a mesh that cannot inject, to compare with
+
+
+def bootstrap(spec: MeshSpec, inbound_ports: Mapping[tuple[str, str], int]) -> Json:
+    """`spec` with all its ports chosen; `inbound_ports` by (service, replica)."""
+    listeners: list[Json] = []
+    clusters: list[Json] = []
+    for service in spec.services:
+        for replica, address in _replicas(service):
+            port = inbound_ports[service.name, replica]
+            listeners.append(_inbound_listener(spec, service, replica, port))
+            clusters.append(_replica_cluster(service, replica, address))
+        ports = [inbound_ports[service.name, replica] for replica, _ in _replicas(service)]
+        listeners.append(_outbound_listener(service, f"outbound:{service.name}", service.port, []))
+        clusters.append(_service_cluster(service, ports))
+        if service.name == spec.entry:
+            listeners.append(_edge_listener(service, spec.edge_port))
+    if spec.collector:
+        clusters.append(_cluster("collector", [spec.collector], _http_options("grpc")))
+    return {
+        "admin": {"address": _address(f"{LOOPBACK}:{spec.admin_port}")},
+        "static_resources": {"listeners": listeners, "clusters": clusters},
+        "layered_runtime": {"layers": [{"name": "cutset", "static_layer": _runtime()}, _ADMIN_LAYER]},
+    }
+
+
+# The kill switch is a runtime key that the admin endpoint can change: POST /runtime_modify?cutset.enabled=0
+_ADMIN_LAYER: Json = {"name": "admin", "admin_layer": {}}
+
+
+def _runtime() -> Json:
+    return {
+        "tracing.opentelemetry.flush_interval_ms": FLUSH_MILLISECONDS,
+        "tracing.opentelemetry.min_flush_spans": FLUSH_SPANS,
+    }
+
+
+def _replicas(service: MeshService) -> list[tuple[str, str]]:
+    return [(str(number), address) for number, address in enumerate(service.replicas, start=1)]
+
+
+def _inbound_listener(spec: MeshSpec, service: MeshService, replica: str, port: int) -> Json:
+    name = f"inbound:{service.name}#{replica}"
+    route: Json = {"match": {"prefix": "/"}, "route": {"cluster": name, "timeout": "0s"}}
+    virtual_host: Json = {"routes": [route], "request_headers_to_remove": HELPER_HEADERS}
+    options: Json = {}
+    filters: list[Json] = []
+    if spec.filters:
+        filters.append(plan_filter(service.name, replica, spec.environment))
+        options |= _mark_injected_replies()
+    if spec.collector:
+        options |= _tracing(service.name, replica)
+    listener = _listener(name, port, _connection_manager(name, virtual_host, filters, options))
+    return listener | {"traffic_direction": "INBOUND"}
+
+
+def _outbound_listener(service: MeshService, name: str, port: int, filters: list[Json], **options: object) -> Json:
+    route: Json = {"cluster": f"outbound:{service.name}", "timeout": f"{service.timeout_seconds}s"}
+    retries = len(service.replicas) - 1 if service.retries is None else service.retries
+    if retries:
+        route["retry_policy"] = _retry_policy(retries)
+    virtual_host: Json = {
+        "routes": [{"match": {"prefix": "/"}, "route": route}],
+        "include_request_attempt_count": True,
+    }
+    listener = _listener(name, port, _connection_manager(name, virtual_host, filters, options))
+    return listener | {"traffic_direction": "OUTBOUND"}
+
+
+def _edge_listener(service: MeshService, port: int) -> Json:
+    """Drops plans from outside before anything, a tracer included, can remember and restore them."""
+    prefixes = ("uberctx-cutset", "x-cutset-", "x-envoy-")
+    removals = [{"remove": "tracestate"}, *({"remove_on_match": {"key_matcher": {"prefix": p}}} for p in prefixes)]
+    early: Json = {
+        "name": "cutset.edge",
+        "typed_config": {
+            "@type": _TYPE + "extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation",
+            "mutations": removals,
+        },
+    }
+    strip = _guarded("cutset.edge.baggage", [_header_contains("baggage", "cutset")], [_lua("strip", _STRIP_BAGGAGE)])
+    return _outbound_listener(service, "edge", port, [strip], early_header_mutation_extensions=[early])
+
+
+def plan_filter(service: str, replica: str, environment: str) -> Json:
+    """Nothing of it runs for a request without a plan.
+
+    Must not be named `cutset`: the fault filter empties the metadata of its own name, and ours is called that.
+    """
+    carriers = [
+        _header_contains("tracestate", "cutset"),
+        _header_contains("baggage", "cutset"),
+        _header_contains("uberctx-cutset", "."),
+    ]
+    fault: Json = {
+        "name": "cutset.fault",
+        "typed_config": {
+            "@type": _FILTERS + "http.fault.v3.HTTPFault",
+            "headers": [{"name": "x-cutset-gate", "string_match": {"exact": "1"}}],
+            "abort": {"header_abort": {}, "percentage": {"numerator": 100}},
+            "delay": {"header_delay": {}, "percentage": {"numerator": 100}},
+        },
+    }
+    lua = _lua("cutset.lua", filter_source(service, replica, environment))
+    return _guarded("cutset.plan", carriers, [lua, fault], switch="cutset.enabled")
+
+
+def filter_source(service: str, replica: str, environment: str) -> str:
+    constants = {"SERVICE": service, "REPLICA": replica, "ENVIRONMENT": environment}
+    head = "".join(f"local {name} = {_lua_string(value)}\n" for name, value in constants.items())
+    return head + files("cutset.inject").joinpath("filter.lua").read_text(encoding="utf-8")
+
+
+def _lua_string(text: str) -> str:
+    return '"' + "".join(f"\\{byte:03d}" for byte in text.encode()) + '"'
+
+
+def _lua(name: str, source: str) -> Json:
+    return {
+        "name": name,
+        "typed_config": {"@type": _FILTERS + "http.lua.v3.Lua", "default_source_code": {"inline_string": source}},
+    }
+
+
+def _header_contains(header: str, text: str) -> Json:
+    header_input = {"@type": _TYPE + "type.matcher.v3.HttpRequestHeaderMatchInput", "header_name": header}
+    return {
+        "single_predicate": {
+            "input": {"name": header, "typed_config": header_input},
+            "value_match": {"contains": text},
+        }
+    }
+
+
+def _guarded(name: str, any_of: list[Json], chain: list[Json], *, switch: str = "") -> Json:
+    """Filters that are created only for requests that match, and while the runtime key `switch` is not 0."""
+    action: Json = {
+        "@type": _FILTERS + "http.composite.v3.ExecuteFilterAction",
+        "filter_chain": {"typed_config": chain},
+    }
+    if switch:
+        action["sample_percent"] = {"default_value": {"numerator": 100}, "runtime_key": switch}
+    predicate = any_of[0] if len(any_of) == 1 else {"or_matcher": {"predicate": any_of}}
+    matcher: Json = {"predicate": predicate, "on_match": {"action": {"name": name, "typed_config": action}}}
+    composite = {"name": f"{name}.composite", "typed_config": {"@type": _FILTERS + "http.composite.v3.Composite"}}
+    return {
+        "name": name,
+        "typed_config": {
+            "@type": _TYPE + "extensions.common.matching.v3.ExtensionWithMatcher",
+            "extension_config": composite,
+            "xds_matcher": {"matcher_list": {"matchers": [matcher]}},
+        },
+    }
+
+
+def _mark_injected_replies() -> Json:
+    """Only replies with Envoy's own flag for an injected fault: a percentage that missed leaves no mark."""
+    header = {"header": {"key": "x-cutset-fault", "value": "%DYNAMIC_METADATA(cutset:fault)%"}}
+    mapper: Json = {"filter": {"response_flag_filter": {"flags": ["FI"]}}, "headers_to_add": [header]}
+    return {"local_reply_config": {"mappers": [mapper]}}
+
+
+def _tracing(service: str, replica: str) -> Json:
+    """Identity is in tags: with one provider for all listeners Envoy keeps one exporter and sends batches."""
+    provider: Json = {
+        "@type": _TYPE + "config.trace.v3.OpenTelemetryConfig",
+        "service_name": "cutset-mesh",
+        "grpc_service": {"envoy_grpc": {"cluster_name": "collector"}, "timeout": "5s"},
+    }
+    tags: list[Json] = [
+        {"tag": "cutset.service", "literal": {"value": service}},
+        {"tag": "cutset.replica", "literal": {"value": replica}},
+        {"tag": "cutset.attempt", "request_header": {"name": "x-envoy-attempt-count", "default_value": "1"}},
+        {"tag": "cutset.api", "metadata": _request_metadata("api")},
+        {"tag": "cutset.fault", "metadata": _request_metadata("fault")},
+    ]
+    return {
+        "generate_request_id": True,  # without one Envoy samples nothing
+        "tracing": {
+            "provider": {"name": "envoy.tracers.opentelemetry", "typed_config": provider},
+            "random_sampling": {"value": 100},
+            "custom_tags": tags,
+        }
+    }
+
+
+def _request_metadata(name: str) -> Json:
+    return {"kind": {"request": {}}, "metadata_key": {"key": "cutset", "path": [{"key": name}]}}
+
+
+def _connection_manager(name: str, virtual_host: Json, filters: list[Json], options: Json) -> Json:
+    router: Json = {"name": "envoy.filters.http.router", "typed_config": {"@type": _FILTERS + "http.router.v3.Router"}}
+    return {
+        "@type": _FILTERS + "network.http_connection_manager.v3.HttpConnectionManager",
+        "stat_prefix": name.replace(":", "."),
+        "route_config": {"name": name, "virtual_hosts": [{"name": name, "domains": ["*"], **virtual_host}]},
+        "http_filters": [*filters, router],
+        "generate_request_id": False,
+        "server_header_transformation": "PASS_THROUGH",
+        "stream_idle_timeout": "0s",  # an injected delay is an idle stream
+        **options,
+    }
+
+
+def _listener(name: str, port: int, connection_manager: Json) -> Json:
+    return {
+        "name": name,
+        "address": _address(f"{LOOPBACK}:{port}"),
+        "enable_reuse_port": False,  # else two meshes could silently share a port
+        "filter_chains": [{"filters": [{"name": "http", "typed_config": connection_manager}]}],
+    }
+
+
+def _retry_policy(retries: int) -> Json:
+    """Only what the callee cannot have processed: repeating a failed POST would be a fault of our own making."""
+    other_hosts = {"@type": _TYPE + "extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate"}
+    return {
+        "retry_on": "connect-failure,refused-stream,unavailable,retriable-status-codes",
+        "retriable_status_codes": [503],
+        "num_retries": retries,
+        "retry_host_predicate": [{"name": "envoy.retry_host_predicates.previous_hosts", "typed_config": other_hosts}],
+        "host_selection_retry_max_attempts": RESELECT_HOST,
+        "retry_back_off": {"base_interval": "0.001s", "max_interval": "0.01s"},
+    }
+
+
+def _replica_cluster(service: MeshService, replica: str, address: str) -> Json:
+    options = _http_options(service.protocol)
+    if service.protocol == "http":
+        options["common_http_protocol_options"] = {"idle_timeout": f"{UPSTREAM_IDLE_SECONDS}s"}
+    return _cluster(f"inbound:{service.name}#{replica}", [address], options)
+
+
+def _service_cluster(service: MeshService, inbound_ports: list[int]) -> Json:
+    options = _http_options(service.protocol)
+    detection: Json = {}
+    if service.outlier_detection:
+        options["outlier_detection"] = {"error_matcher": _real_failure()}
+        detection["outlier_detection"] = {
+            "consecutive_5xx": 5,
+            "interval": "1s",
+            "base_ejection_time": "10s",
+            "max_ejection_percent": 100,
+        }
+    addresses = [f"{LOOPBACK}:{port}" for port in inbound_ports]
+    return _cluster(f"outbound:{service.name}", addresses, options) | detection
+
+
+def _real_failure() -> Json:
+    """Injected failures must not eject a replica that other users need."""
+
+    def header(name: str, **match: object) -> Json:
+        return {"http_response_headers_match": {"headers": [{"name": name, **match}]}}
+
+    failures = [
+        header(":status", string_match={"safe_regex": {"regex": "5.."}}),
+        header("grpc-status", string_match={"safe_regex": {"regex": GRPC_FAILURES}}),
+    ]
+    injected = header("x-cutset-fault", present_match=True)
+    return {"and_match": {"rules": [{"or_match": {"rules": failures}}, {"not_match": injected}]}}
+
+
+def _http_options(protocol: str) -> Json:
+    chosen = "http2_protocol_options" if protocol == "grpc" else "http_protocol_options"
+    return {"@type": f"type.googleapis.com/{_HTTP_OPTIONS}", "explicit_http_config": {chosen: {}}}
+
+
+def _cluster(name: str, addresses: list[str], options: Json) -> Json:
+    names = [host for host, _ in map(split_address, addresses) if not _is_ip(host)]
+    limits = ("max_connections", "max_pending_requests", "max_requests", "max_retries")
+    return {
+        "name": name,
+        "type": "STRICT_DNS" if names else "STATIC",
+        "connect_timeout": "1s",
+        "lb_policy": "ROUND_ROBIN",
+        "circuit_breakers": {"thresholds": [dict.fromkeys(limits, UNLIMITED)]},
+        "typed_extension_protocol_options": {_HTTP_OPTIONS: options},
+        "load_assignment": {
+            "cluster_name": name,
+            "endpoints": [{"lb_endpoints": [{"endpoint": {"address": _address(text)}} for text in addresses]}],
+        },
+    }
+
+
+def _address(text: str) -> Json:
+    host, port = split_address(text)
+    return {"socket_address": {"address": host, "port_value": port}}
+
+
+def split_address(text: str) -> tuple[str, int]:
+    """`host:port`, with an IPv6 host in brackets. Raises ValueError."""
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not (colon and host and port.isascii() and port.isdigit() and int(port) <= 65535) or any(
+        c in host for c in " /"
+    ):
+        raise ValueError(text)
+    return host, int(port)
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

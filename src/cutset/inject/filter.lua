@@ -1,0 +1,251 @@
+-- The plan executor of one inbound listener: finds the plan in the request, decides, and asks Envoy's native fault
+-- filter behind it to act. Twin of cutset_agent/wire.py; the specification is cutset_agent/WIRE.md.
+-- SERVICE, REPLICA and ENVIRONMENT are constants written above this text by envoy.py. The key comes from the process
+-- environment only, so that no configuration dump shows it. Old Lua API only: runs on any Envoy that has Lua.
+
+local band, bor, bxor, bnot = bit.band, bit.bor, bit.bxor, bit.bnot
+local rshift, lshift, ror, tobit = bit.rshift, bit.lshift, bit.ror, bit.tobit
+local byte, char, sub, find, match, gmatch = string.byte, string.char, string.sub, string.find, string.match, string.gmatch
+
+local KEY = os.getenv("CUTSET_KEY") or ""
+local ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+local MAX_VALUE_CHARACTERS = 256 -- longer ones are not ours: not worth a signature check
+local MAX_PARTS = 64             -- what 8 KiB of baggage can hold, twice
+local MAX_REMEMBERED = 1000      -- entries per memo and worker: a megabyte at most
+
+-- SHA-256 (FIPS 180-4) and HMAC (RFC 2104): Envoy gives Lua no digest.
+local ROUND = {
+  0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+  0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+  0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+  0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+  0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+  0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+  0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+  0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+}
+local START = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 }
+local words = {}
+
+local function big_endian(number)
+  return char(band(rshift(number, 24), 255), band(rshift(number, 16), 255), band(rshift(number, 8), 255), band(number, 255))
+end
+
+local function sha256(text)
+  local length = #text
+  text = text .. "\128" .. string.rep("\0", (55 - length) % 64) .. "\0\0\0\0" .. big_endian(length * 8)
+  local state = {}
+  for i = 1, 8 do state[i] = tobit(START[i]) end
+  for offset = 0, #text - 64, 64 do
+    for i = 1, 16 do
+      local b1, b2, b3, b4 = byte(text, offset + i * 4 - 3, offset + i * 4)
+      words[i] = bor(lshift(b1, 24), lshift(b2, 16), lshift(b3, 8), b4)
+    end
+    for i = 17, 64 do
+      local x, y = words[i - 15], words[i - 2]
+      words[i] = tobit(words[i - 16] + bxor(ror(x, 7), ror(x, 18), rshift(x, 3))
+        + words[i - 7] + bxor(ror(y, 17), ror(y, 19), rshift(y, 10)))
+    end
+    local a, b, c, d, e, f, g, h = unpack(state)
+    for i = 1, 64 do
+      local t1 = tobit(h + bxor(ror(e, 6), ror(e, 11), ror(e, 25)) + bxor(band(e, f), band(bnot(e), g))
+        + ROUND[i] + words[i])
+      local t2 = tobit(bxor(ror(a, 2), ror(a, 13), ror(a, 22)) + bxor(band(a, b), band(a, c), band(b, c)))
+      h, g, f, e, d, c, b, a = g, f, e, tobit(d + t1), c, b, a, tobit(t1 + t2)
+    end
+    local mixed = { a, b, c, d, e, f, g, h }
+    for i = 1, 8 do state[i] = tobit(state[i] + mixed[i]) end
+  end
+  for i = 1, 8 do state[i] = big_endian(state[i]) end
+  return table.concat(state)
+end
+
+local function xored(text, value)
+  return (text:gsub(".", function(c) return char(bxor(byte(c), value)) end))
+end
+
+local padded_key = #KEY > 64 and sha256(KEY) or KEY
+padded_key = padded_key .. string.rep("\0", 64 - #padded_key)
+local INNER, OUTER = xored(padded_key, 0x36), xored(padded_key, 0x5c)
+
+local function digits(number, width)
+  local text = ""
+  for place = width - 1, 0, -1 do
+    local index = math.floor(number / 64 ^ place) % 64 + 1
+    text = text .. sub(ALPHABET, index, index)
+  end
+  return text
+end
+
+local function number_of(text)
+  local number = 0
+  for i = 1, #text do number = number * 64 + find(ALPHABET, sub(text, i, i), 1, true) - 1 end
+  return number
+end
+
+local function mac(body)
+  local digest = sha256(OUTER .. sha256(INNER .. ENVIRONMENT .. "|" .. body))
+  local text = ""
+  for i = 1, 12, 3 do
+    local b1, b2, b3 = byte(digest, i, i + 2)
+    text = text .. digits(b1 * 65536 + b2 * 256 + b3, 4)
+  end
+  return text
+end
+
+-- FNV-1a, folded to 24 bits. 16777619 = 2^24 + 403: split so that the product stays exact in a double.
+local function target_id(salt, target)
+  local text, hash = salt .. "|" .. target, 2166136261
+  for i = 1, #text do
+    hash = bxor(hash, byte(text, i)) % 4294967296
+    hash = ((hash % 256) * 16777216 + hash * 403) % 4294967296
+  end
+  return digits(bxor(rshift(hash, 24), band(hash, 0xFFFFFF)), 4)
+end
+
+local function star(segment)
+  if find(segment, "^%d+$") or (#segment >= 8 and find(segment, "^[%x-]+$"))
+    or (#segment >= 6 and find(segment, "^%w+$") and find(segment, "%d")) then
+    return "*"
+  end
+end
+
+local function normalise_api(method, path, grpc)
+  path = match(path, "^[^?]*")
+  if grpc then return match(path, "[^/]*$") end
+  return method .. " " .. path:gsub("[^/]+", star)
+end
+
+-- A memo that forgets everything when full: bounded, and cheaper than keeping an order.
+local function remembering(compute)
+  local memo, count = {}, 0
+  return function(key, ...)
+    local known = memo[key]
+    if known == nil then
+      if count >= MAX_REMEMBERED then memo, count = {}, 0 end
+      known = compute(key, ...)
+      memo[key], count = known, count + 1
+    end
+    return known
+  end
+end
+
+local NAMES = { A = "abort(%s)", G = "grpc(%s)", D = "delay(%sms)" }
+
+-- false for anything that is not a plan signed by our key for our environment. Equal strings are one object in Lua,
+-- so the comparison of signatures takes the same time wherever they differ.
+local function verified(value)
+  local body, signature = match(value, "^(1%..*)%.([^.]*)$")
+  if KEY == "" or not body or mac(body) ~= signature then return false end
+  local expiry, salt, groups = match(body, "^1%.([%w_-][%w_-][%w_-][%w_-][%w_-][%w_-])([%w_-])(.*)$")
+  if not expiry then return false end
+  local part = { expires = number_of(expiry), salt = salt, answers = {}, delays = {} }
+  for kind, number, percent, attempts, ids in gmatch(groups, "~([AGD])(%d+)p?(%d*)n?(%d*)%.([%w_-]+)") do
+    local fault = {
+      kind = kind, value = number, percent = percent ~= "" and percent or "100",
+      attempts = tonumber(attempts) or math.huge, name = string.format(NAMES[kind], number),
+    }
+    local family = kind == "D" and part.delays or part.answers
+    for id in gmatch(ids, "....") do family[id] = fault end
+  end
+  return part
+end
+
+local part_of = remembering(verified)
+
+-- From the most particular to the most general: the first that a plan names decides.
+local ids_of = remembering(function(_, salt, api)
+  return {
+    target_id(salt, SERVICE .. "|" .. api .. "|" .. REPLICA), target_id(salt, SERVICE .. "|" .. api),
+    target_id(salt, SERVICE .. "||" .. REPLICA), target_id(salt, SERVICE),
+  }
+end)
+
+local function collect_value(parts, value, now)
+  if #parts >= MAX_PARTS or #value > MAX_VALUE_CHARACTERS then return end
+  local part = part_of(value)
+  if part and now <= part.expires then parts[#parts + 1] = part end
+end
+
+-- Java's encoders write ~ as %7E.
+local function plain(text)
+  return (text:gsub("%%7[Ee]", "~"))
+end
+
+local function collect_members(parts, headers, name, now)
+  for i = 0, headers:getNumValues(name) - 1 do
+    for member in gmatch(headers:getAtIndex(name, i), "[^,]+") do
+      local value = match(member, "^%s*cutset%d*%s*=%s*([%w._~%%-]+)")
+      if value then collect_value(parts, plain(value), now) end
+    end
+  end
+end
+
+local function parts_in(headers, now)
+  local parts = {}
+  collect_members(parts, headers, "tracestate", now)
+  collect_members(parts, headers, "baggage", now)
+  local name, number = "uberctx-cutset", 1
+  local value = headers:get(name)
+  while value and number <= MAX_PARTS do
+    collect_value(parts, plain(value), now)
+    number = number + 1
+    value = headers:get(name .. number)
+  end
+  return parts
+end
+
+local function decide(parts, api, family, attempt)
+  for level = 1, 4 do
+    for _, part in ipairs(parts) do
+      local fault = part[family][ids_of(part.salt .. api, part.salt, api)[level]]
+      if fault then return attempt <= fault.attempts and fault or nil end
+    end
+  end
+end
+
+local HELPERS = {
+  "x-cutset-gate", "x-envoy-fault-abort-request", "x-envoy-fault-abort-grpc-request",
+  "x-envoy-fault-abort-request-percentage", "x-envoy-fault-delay-request", "x-envoy-fault-delay-request-percentage",
+}
+local REQUEST_HEADER = {
+  A = "x-envoy-fault-abort-request", G = "x-envoy-fault-abort-grpc-request", D = "x-envoy-fault-delay-request",
+}
+local PERCENTAGE_HEADER = {
+  A = "x-envoy-fault-abort-request-percentage", G = "x-envoy-fault-abort-request-percentage",
+  D = "x-envoy-fault-delay-request-percentage",
+}
+
+-- google.rpc.Code's HTTP mapping, for a gRPC status asked of an HTTP call: Envoy would answer 200. Others: 500.
+local HTTP_STATUS = {
+  ["1"] = "499", ["3"] = "400", ["4"] = "504", ["5"] = "404", ["6"] = "409", ["7"] = "403", ["8"] = "429",
+  ["9"] = "400", ["10"] = "409", ["11"] = "400", ["12"] = "501", ["14"] = "503", ["16"] = "401",
+}
+
+local function ask(headers, fault, grpc)
+  local kind, value = fault.kind, fault.value
+  if kind == "G" and not grpc then kind, value = "A", HTTP_STATUS[value] or "500" end
+  headers:replace(REQUEST_HEADER[kind], value)
+  headers:replace(PERCENTAGE_HEADER[kind], fault.percent)
+  return fault.name
+end
+
+function envoy_on_request(handle)
+  local headers = handle:headers()
+  for _, name in ipairs(HELPERS) do headers:remove(name) end -- nobody else may ask
+  local parts = parts_in(headers, handle:timestamp() / 1000)
+  if #parts == 0 then return end
+  local grpc = find(headers:get("content-type") or "", "^application/grpc") ~= nil
+  local api = normalise_api(headers:get(":method"), headers:get(":path"), grpc)
+  local metadata = handle:streamInfo():dynamicMetadata()
+  metadata:set("cutset", "api", api)
+  local attempt = tonumber(headers:get("x-envoy-attempt-count")) or 1
+  local names = {}
+  local delay = decide(parts, api, "delays", attempt)
+  if delay then names[1] = ask(headers, delay, grpc) end
+  local answer = decide(parts, api, "answers", attempt)
+  if answer then names[#names + 1] = ask(headers, answer, grpc) end
+  if #names == 0 then return end
+  metadata:set("cutset", "fault", table.concat(names, "+"))
+  headers:replace("x-cutset-gate", "1")
+end

@@ -1,0 +1,89 @@
+"""A cut as the headers of one request."""
+
+from collections.abc import Collection, Sequence
+
+from cutset.errors import PlanError
+from cutset.model.fault import Cut, EffectKind, Fault
+from cutset.model.point import Point
+from cutset_agent import wire
+
+ANY_API = "*"  # `cart/*#2`: all that replica 2 serves
+
+_WIRE_KINDS = {EffectKind.ABORT: "A", EffectKind.GRPC: "G", EffectKind.DELAY: "D"}
+_CARRIERS = ("tracestate", "baggage", "jaeger")
+
+
+def plan_headers(
+    cut: Cut,
+    *,
+    trace_id: str,
+    span_id: str,
+    key: bytes,
+    environment: str,
+    expires: int,
+    catalogue: Collection[Point] = (),
+    carriers: Sequence[str] = ("tracestate", "baggage"),
+) -> dict[str, str]:
+    """The headers that make one request an experiment. The empty cut gives a signed empty plan: the mark of the audit.
+
+    `catalogue` are all the points known; the plan is written so that none of them is mistaken for one of the cut.
+    """
+    if not carriers or not set(carriers) <= set(_CARRIERS):
+        raise PlanError(f"expected carriers out of {', '.join(_CARRIERS)}, found {list(carriers)}")
+    try:
+        faults = [(_target(fault), _wire_fault(fault)) for fault in sorted(cut)]
+        known = frozenset(target for point in catalogue for target in _looked_up(point))
+        parts = wire.encode(faults, key=key, environment=environment, expires=expires, catalogue=known)
+        return _trace_context(trace_id, span_id, carriers) | _carried(parts, carriers)
+    except wire.PlanTooLargeError as error:
+        raise PlanError(f"A plan of {len(cut)} faults does not fit: {error}", hint="Use a smaller cut") from error
+    except wire.WireError as error:
+        hint = "Set CUTSET_KEY to the key of the mesh" if not key else ""
+        raise PlanError(f"The cut cannot be written as a plan: {error}", hint=hint) from error
+
+
+def _trace_context(trace_id: str, span_id: str, carriers: Sequence[str]) -> dict[str, str]:
+    headers = {"traceparent": f"00-{trace_id}-{span_id}-01"}  # without it tracers erase tracestate
+    if "jaeger" in carriers:
+        headers["uber-trace-id"] = f"{trace_id}:{span_id}:0:1"
+    return headers
+
+
+def _carried(parts: tuple[str, ...], carriers: Sequence[str]) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    if "tracestate" in carriers:
+        headers["tracestate"] = wire.to_tracestate(parts)
+        if len(carriers) == 1 and headers["tracestate"].count(",") + 1 < len(parts):
+            raise wire.PlanTooLargeError(
+                f"tracestate holds {wire.MAX_TRACESTATE_CHARACTERS} characters, that is 2 of its {len(parts)} parts"
+            )
+    if "baggage" in carriers:
+        headers["baggage"] = wire.to_baggage(parts)
+    if "jaeger" in carriers:
+        headers |= wire.to_jaeger(parts)
+    return headers
+
+
+def _wire_fault(fault: Fault) -> wire.WireFault:
+    return wire.WireFault(_WIRE_KINDS[fault.effect.kind], fault.effect.value, fault.percent, fault.attempts)
+
+
+def _target(fault: Fault) -> wire.Target:
+    point = fault.point
+    if point.caller:
+        raise PlanError(
+            f"`{point}` names a caller, which the callee's sidecar does not know",
+            hint=f"Use `{point.of_api}`, which fails the call whoever makes it",
+        )
+    if point.occurrence:
+        raise PlanError(
+            f"`{point}` names an occurrence, but sidecars keep no count of a request's calls",
+            hint=f"Use `{point.of_api}`, which fails every call, or `attempts=1` for the first attempt of each",
+        )
+    return wire.Target(point.service, "" if point.api == ANY_API else point.api, point.replica)
+
+
+def _looked_up(point: Point) -> list[wire.Target]:
+    """What the sidecar of a point looks up in a plan, from the particular to the general."""
+    api = "" if point.api == ANY_API else point.api
+    return [wire.Target(point.service, *rest) for rest in ((api, point.replica), (api,), ("", point.replica), ())]

@@ -1,0 +1,352 @@
+"""Receives spans over OTLP/HTTP and OTLP/gRPC inside the caller's event loop, and hands out traces as they complete.
+
+Everything runs on one loop, so nothing here is locked. What is acknowledged has been recorded (if a recorder is
+given), kept, and shown to every listener; a payload that is refused leaves nothing behind.
+"""
+
+import asyncio
+import errno
+import json
+import socket
+import zlib
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import grpc
+import grpc.aio
+import uvicorn
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from opentelemetry.proto.trace.v1 import trace_pb2
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cutset.errors import CutsetError, InputError, TargetError
+from cutset.model.span import Span
+from cutset.traces.otlp import line_from_json, line_from_protobuf, spans_from_json, spans_from_protobuf
+
+MAX_SPANS = 200_000  # held at once: about 300 MB with ten attributes each
+MAX_PAYLOAD_BYTES = 64 * 1024 * 1024  # as received and as inflated: exporters send at most a few MB, gzip bombs more
+MAX_FORGOTTEN = 10_000  # trace ids: late spans arrive within seconds, and no campaign runs this many traces in those
+GRACE_SECONDS = 0.3  # for answers under way when the collector closes; the rest is cut off, unacknowledged
+
+_TRACE_SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
+
+
+@dataclass(slots=True)
+class CollectorStats:
+    payloads: int = 0  # accepted
+    refused: int = 0  # payloads that were malformed, too large, or could not be recorded
+    traces: int = 0
+    spans: int = 0  # accepted, each once
+    duplicates: int = 0  # spans that were sent again
+    late: int = 0  # spans of a trace that had been forgotten
+    dropped: int = 0  # spans that memory had no room for
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    media_type: str
+    spans: Callable[[bytes], list[Span]]
+    line: Callable[[bytes], str]  # the payload as one line of OTLP/JSON
+    accepted: bytes
+    refusal: Callable[[str], bytes]
+
+
+PROTOBUF = Encoding(
+    "application/x-protobuf",
+    spans_from_protobuf,
+    line_from_protobuf,
+    accepted=ExportTraceServiceResponse().SerializeToString(),
+    # OTLP asks for a google.rpc.Status of which only `message` is used: field 2, as in the span status that we have.
+    refusal=lambda message: trace_pb2.Status(message=message).SerializeToString(),
+)
+JSON = Encoding(
+    "application/json",
+    spans_from_json,
+    line_from_json,
+    accepted=b"{}",
+    refusal=lambda message: json.dumps({"message": message}).encode(),
+)
+_ENCODINGS = {encoding.media_type: encoding for encoding in (PROTOBUF, JSON)}
+
+
+@dataclass(slots=True, eq=False)
+class _Trace:
+    spans: dict[str, Span] = field(default_factory=dict)  # by span id
+    waiting: int = 0
+    arrival: asyncio.Event | None = None  # made for the first who waits: most traces nobody waits for
+
+
+class Collector:
+    def __init__(self, *, max_spans: int = MAX_SPANS, record: Callable[[str], None] | None = None) -> None:
+        self.stats = CollectorStats()
+        self.http_url = ""
+        self.grpc_address = ""
+        self._max_spans = max_spans
+        self._record = record
+        self._held = 0  # spans in all traces
+        self._traces: OrderedDict[str, _Trace] = OrderedDict()  # least recently touched first
+        self._forgotten: OrderedDict[str, None] = OrderedDict()  # longest ago first
+        self._listeners: dict[object, Callable[[Sequence[Span]], None]] = {}
+
+    async def trace(
+        self,
+        trace_id: str,
+        complete: Callable[[Sequence[Span]], bool],
+        *,
+        timeout: float,  # noqa: ASYNC109 – running out of time is an answer here, not an error
+    ) -> tuple[tuple[Span, ...], bool]:
+        """Wait until `complete(spans so far)` or the time is up; returns the spans and whether they were complete.
+
+        Asks again only when spans of that trace arrive. A trace that somebody waits for is never dropped.
+        """
+        self._forgotten.pop(trace_id, None)
+        trace = self._traces.setdefault(trace_id, _Trace())
+        self._traces.move_to_end(trace_id)
+        trace.waiting += 1
+        arrival = trace.arrival = trace.arrival or asyncio.Event()
+        try:
+            async with asyncio.timeout(timeout) as limit:
+                while not complete(spans := tuple(trace.spans.values())):
+                    await arrival.wait()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return spans, False
+        else:
+            return spans, True
+        finally:
+            trace.waiting -= 1
+            if not trace.spans and not trace.waiting and self._traces.get(trace_id) is trace:
+                del self._traces[trace_id]
+
+    def forget(self, trace_id: str) -> None:
+        """Free a trace. Its late spans do not bring it back; asking for it again does."""
+        trace = self._traces.pop(trace_id, None)
+        if trace is not None:
+            self._held -= len(trace.spans)
+        self._forgotten[trace_id] = None
+        if len(self._forgotten) > MAX_FORGOTTEN:
+            self._forgotten.popitem(last=False)
+
+    def subscribe(self, listener: Callable[[Sequence[Span]], None]) -> Callable[[], None]:
+        """Call the listener with the spans of every accepted payload as they came; returns how to stop that."""
+        subscription = object()
+        self._listeners[subscription] = listener
+
+        def unsubscribe() -> None:
+            self._listeners.pop(subscription, None)
+
+        return unsubscribe
+
+    def receive(self, payload: bytes, encoding: Encoding) -> None:
+        """Accept a payload, or raise and keep nothing of it."""
+        spans = encoding.spans(payload)
+        if self._record is not None:
+            self._record(encoding.line(payload))
+        self.stats.payloads += 1
+        self._keep(spans)
+        for listener in tuple(self._listeners.values()):
+            listener(spans)
+
+    def _keep(self, spans: Sequence[Span]) -> None:
+        touched: dict[str, _Trace] = {}
+        for span in spans:
+            trace = self._traces.get(span.trace_id)
+            if trace is not None and span.span_id in trace.spans:
+                self.stats.duplicates += 1
+                continue
+            self.stats.spans += 1
+            if trace is None and span.trace_id in self._forgotten:
+                self.stats.late += 1
+                continue
+            if self._held >= self._max_spans and not self._make_room(span.trace_id):
+                self.stats.dropped += 1
+                continue
+            if trace is None:
+                trace = self._traces[span.trace_id] = _Trace()
+            if not trace.spans:
+                self.stats.traces += 1
+            trace.spans[span.span_id] = span
+            self._held += 1
+            touched[span.trace_id] = trace
+        for trace_id, trace in touched.items():
+            if trace_id in self._traces:
+                self._traces.move_to_end(trace_id)
+            if trace.arrival is not None:
+                trace.arrival.set()  # wakes all who wait now …
+                trace.arrival.clear()  # … and nobody who comes later
+
+    def _make_room(self, for_trace: str) -> bool:
+        """Drop the least recently touched trace that nobody waits for, other than the one that needs the room."""
+        for trace_id, trace in self._traces.items():
+            if not trace.waiting and trace_id != for_trace:
+                del self._traces[trace_id]
+                self._held -= len(trace.spans)
+                self.stats.dropped += len(trace.spans)
+                return True
+        return False
+
+
+@asynccontextmanager
+async def collect(
+    *,
+    host: str = "127.0.0.1",
+    http_port: int = 0,
+    grpc_port: int = 0,
+    max_spans: int = MAX_SPANS,
+    record: Callable[[str], None] | None = None,
+) -> AsyncIterator[Collector]:
+    """Receive spans while inside. Port 0 stands for any free one.
+
+    `record` gets each payload as one line of OTLP/JSON before it is acknowledged; if it raises a `CutsetError`, the
+    sender is told to try again later.
+    """
+    collector = Collector(max_spans=max_spans, record=record)
+    async with (
+        _serve_http(collector, host, http_port) as collector.http_url,
+        _serve_grpc(collector, host, grpc_port) as collector.grpc_address,
+    ):
+        yield collector
+
+
+@asynccontextmanager
+async def _serve_http(collector: Collector, host: str, port: int) -> AsyncIterator[str]:
+    listener = _listen(host, port, "--http-port")
+    config = uvicorn.Config(
+        _application(collector),
+        http="h11",  # the parser that always comes with uvicorn
+        ws="none",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        log_level="error",
+    )
+    config.load()
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    # Not `server.serve()`, which takes over the process's signal handlers.
+    await server.startup(sockets=[listener])
+
+    def cut_off() -> None:
+        for connection in tuple(server.server_state.connections):
+            connection.transport.abort()
+
+    try:
+        yield f"http://{_address(host, listener.getsockname()[1])}"
+    finally:
+        cutting_off = asyncio.get_running_loop().call_later(GRACE_SECONDS, cut_off)
+        await server.shutdown(sockets=[listener])
+        cutting_off.cancel()
+
+
+def _application(collector: Collector) -> ASGIApp:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            response = await _answer(collector, Request(scope, receive))
+        except ClientDisconnect:
+            return
+        await response(scope, receive, send)
+
+    return application
+
+
+async def _answer(collector: Collector, request: Request) -> Response:
+    if request.url.path != "/v1/traces":
+        return _refusal(404, f"Nothing is served at `{request.url.path}`: send traces to `/v1/traces`")
+    if request.method != "POST":
+        return _refusal(405, f"{request.method} is not supported: send traces with POST", {"Allow": "POST"})
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    encoding = _ENCODINGS.get(media_type)
+    compression = request.headers.get("content-encoding", "identity").lower()
+    body = await _read(request)
+    if encoding is None or compression not in {"identity", "gzip"}:
+        collector.stats.refused += 1
+        found = f"content type `{media_type}`" if encoding is None else f"content encoding `{compression}`"
+        return _refusal(415, f"Unsupported {found}: send {' or '.join(_ENCODINGS)}, plain or with gzip")
+    try:
+        payload = _inflate(body) if body is not None and compression == "gzip" else body
+        if payload is None:
+            collector.stats.refused += 1
+            return _refusal(413, f"The payload exceeds {MAX_PAYLOAD_BYTES} bytes: send smaller batches", of=encoding)
+        collector.receive(payload, encoding)
+    except CutsetError as error:
+        collector.stats.refused += 1
+        return _refusal(400 if isinstance(error, InputError) else 503, error.message, of=encoding)
+    return Response(encoding.accepted, media_type=encoding.media_type)
+
+
+def _refusal(status: int, message: str, headers: dict[str, str] | None = None, *, of: Encoding = JSON) -> Response:
+    return Response(of.refusal(message), status, headers, of.media_type)
+
+
+async def _read(request: Request) -> bytes | None:
+    """The body, or None if it is too large. It is read to its end even then: else the sender may miss our answer."""
+    chunks, size = [], 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size <= MAX_PAYLOAD_BYTES:
+            chunks.append(chunk)
+        else:
+            chunks.clear()
+    return b"".join(chunks) if size <= MAX_PAYLOAD_BYTES else None
+
+
+def _inflate(body: bytes) -> bytes | None:
+    """The inflated body, or None if it is too large."""
+    stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # 16: with gzip's header
+    try:
+        inflated = stream.decompress(body, MAX_PAYLOAD_BYTES + 1)
+    except zlib.error as error:
+        raise InputError(f"The payload is not gzip, as its content encoding says: {error}") from None
+    if len(inflated) > MAX_PAYLOAD_BYTES:
+        return None
+    if not stream.eof or stream.unused_data:
+        problem = "has bytes after its end" if stream.eof else "is truncated"
+        raise InputError(f"The gzip payload of {len(body)} bytes {problem}")
+    return inflated
+
+
+@asynccontextmanager
+async def _serve_grpc(collector: Collector, host: str, port: int) -> AsyncIterator[str]:
+    async def export(payload: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
+        try:
+            collector.receive(payload, PROTOBUF)
+        except CutsetError as error:
+            collector.stats.refused += 1
+            malformed = isinstance(error, InputError)
+            await context.abort(
+                grpc.StatusCode.INVALID_ARGUMENT if malformed else grpc.StatusCode.UNAVAILABLE, error.message
+            )
+        return PROTOBUF.accepted
+
+    if port:
+        _listen(host, port, "--grpc-port").close()  # gRPC itself would not say why it cannot
+    server = grpc.aio.server(options=[("grpc.max_receive_message_length", MAX_PAYLOAD_BYTES), ("grpc.so_reuseport", 0)])
+    # Without deserialisers the payload comes raw, so that a malformed one is ours to answer and to count.
+    methods: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {"Export": grpc.unary_unary_rpc_method_handler(export)}
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_TRACE_SERVICE, methods),))
+    bound_port = server.add_insecure_port(_address(host, port))
+    await server.start()
+    try:
+        yield _address(host, bound_port)
+    finally:
+        await server.stop(GRACE_SECONDS)
+
+
+def _listen(host: str, port: int, option: str) -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        problem = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror
+        raise TargetError(
+            f"Cannot receive traces on `{_address(host, port)}`: {problem}",
+            hint=f"Choose another port with `{option}` (0 takes any free one), or another address with `--host`",
+        ) from None
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

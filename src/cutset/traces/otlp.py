@@ -1,0 +1,363 @@
+"""OTLP trace payloads, protobuf and JSON, as spans.
+
+Trace data is untrusted: one malformed span refuses its whole payload, with the place named as OTLP/JSON spells it,
+and what is well-formed but huge is cut. A span's parent need not be in the payload: traces arrive in pieces.
+"""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from sys import intern
+from typing import Any
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.trace.v1 import trace_pb2
+
+from cutset.errors import InputError
+from cutset.model.span import AttributeValue, Span, SpanKind
+
+MAX_TEXT = 4096  # characters of a name or value: a stack trace fits, a dumped response body does not
+MAX_ATTRIBUTES = 128  # per span: the OpenTelemetry SDKs' own default limit
+MAX_QUOTED = 60  # characters of an offending value in an error message
+
+UNKNOWN_SERVICE = "unknown_service"  # what the OpenTelemetry specification has SDKs say
+INSTANCE = "service.instance.id"
+
+_KINDS = (
+    SpanKind.INTERNAL,  # unspecified: the specification says to assume internal
+    SpanKind.INTERNAL,
+    SpanKind.SERVER,
+    SpanKind.CLIENT,
+    SpanKind.PRODUCER,
+    SpanKind.CONSUMER,
+)
+_KIND_NUMBERS = dict(trace_pb2.Span.SpanKind.items())
+_STATUS_NUMBERS = dict(trace_pb2.Status.StatusCode.items())
+_ERROR = trace_pb2.Status.STATUS_CODE_ERROR
+_HEX = re.compile(r"[0-9a-f]+")
+_ZEROS = frozenset({"0" * 16, "0" * 32})
+
+# A value as JSON knows it, and bytes.
+_Plain = str | int | float | bool | bytes | list[Any] | dict[str, Any] | None
+
+
+def spans_from_protobuf(payload: bytes) -> list[Span]:
+    spans = []
+    for resource_index, resource_spans in enumerate(_parse(payload).resource_spans):
+        service, inherited = _service_of(_attributes(resource_spans.resource.attributes, {}))
+        for scope_index, scope_spans in enumerate(resource_spans.scope_spans):
+            for index, span in enumerate(scope_spans.spans):
+                trace_id, span_id, parent_id = span.trace_id.hex(), span.span_id.hex(), span.parent_span_id.hex()
+                if not (_is_id(trace_id, 32) and _is_id(span_id, 16) and (not parent_id or _is_id(parent_id, 16))):
+                    where = f"resourceSpans[{resource_index}].scopeSpans[{scope_index}].spans[{index}]"
+                    raise _malformed_ids(where, trace_id, span_id, parent_id)
+                spans.append(
+                    Span(
+                        trace_id,
+                        span_id,
+                        parent_id,
+                        service,
+                        span.name[:MAX_TEXT],
+                        _kind(span.kind),
+                        span.start_time_unix_nano,
+                        span.end_time_unix_nano,
+                        span.status.code == _ERROR,
+                        _attributes(span.attributes, inherited),
+                    )
+                )
+    return spans
+
+
+def spans_from_json(payload: bytes) -> list[Span]:
+    document = _load_json(payload)
+    spans = []
+    try:
+        for resource_spans, where in _objects(document, "resourceSpans", ""):
+            resource, resource_where = _object(resource_spans, "resource", where)
+            service, inherited = _service_of(_json_attributes(resource, resource_where, {}))
+            for scope_spans, scope_where in _objects(resource_spans, "scopeSpans", where):
+                for span, span_where in _objects(scope_spans, "spans", scope_where):
+                    spans.append(_json_span(span, span_where, service, inherited))
+    except RecursionError:
+        raise InputError("The payload is nested too deeply") from None
+    return spans
+
+
+def line_from_protobuf(payload: bytes) -> str:
+    """The payload as one line of OTLP/JSON, as the OpenTelemetry Collector's file exporter writes it."""
+    document = MessageToDict(_parse(payload), use_integers_for_enums=True)
+    for resource_spans in document.get("resourceSpans", ()):
+        for scope_spans in resource_spans.get("scopeSpans", ()):
+            for span in scope_spans.get("spans", ()):
+                for holder in (span, *span.get("links", ())):
+                    _ids_to_hex(holder)
+    return _compact(document)
+
+
+def line_from_json(payload: bytes) -> str:
+    try:
+        return _compact(_load_json(payload))
+    except RecursionError:
+        raise InputError("The payload is nested too deeply") from None
+
+
+def _parse(payload: bytes) -> ExportTraceServiceRequest:
+    try:
+        return ExportTraceServiceRequest.FromString(payload)
+    except DecodeError as error:
+        raise InputError(f"The payload of {len(payload)} bytes is not an OTLP protobuf message: {error}") from None
+
+
+def _load_json(payload: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(payload)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"The payload of {len(payload)} bytes is not JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise InputError(f"The payload of {len(payload)} bytes is not a JSON object with `resourceSpans`")
+    return document
+
+
+def _is_id(text: str, digits: int) -> bool:
+    return len(text) == digits and text not in _ZEROS
+
+
+def _kind(number: int) -> SpanKind:
+    return _KINDS[number] if 0 <= number < len(_KINDS) else SpanKind.INTERNAL
+
+
+def _service_of(resource: dict[str, AttributeValue]) -> tuple[str, dict[str, AttributeValue]]:
+    """The resource's service, and the attributes that its spans inherit."""
+    inherited = {INSTANCE: resource[INSTANCE]} if INSTANCE in resource else {}
+    return str(resource.get("service.name", "")) or UNKNOWN_SERVICE, inherited
+
+
+def _attributes(pairs: Iterable[KeyValue], inherited: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+    attributes = inherited.copy()
+    for pair in islice(pairs, MAX_ATTRIBUTES - len(inherited)):
+        key = intern(pair.key[:MAX_TEXT])  # the same few in every span, so they are held once
+        value = pair.value
+        kind = value.WhichOneof("value")
+        if kind == "string_value":
+            attributes[key] = value.string_value[:MAX_TEXT]
+        elif kind == "int_value":
+            attributes[key] = value.int_value
+        else:
+            attributes[key] = _flat(_plain(value))
+    return attributes
+
+
+def _plain(value: AnyValue) -> _Plain:
+    match value.WhichOneof("value"):
+        case "array_value":
+            return [_plain(item) for item in value.array_value.values]
+        case "kvlist_value":
+            return {pair.key: _plain(pair.value) for pair in value.kvlist_value.values}
+        case None:
+            return None
+        case kind:
+            plain: str | int | float | bool | bytes = getattr(value, kind)
+            return plain
+
+
+def _flat(value: _Plain) -> AttributeValue:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value[:MAX_TEXT]
+    if isinstance(value, bool | int | float):
+        return value
+    return _compact(value)[:MAX_TEXT]
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), default=lambda raw: base64.b64encode(raw).decode())
+
+
+def _ids_to_hex(holder: dict[str, str]) -> None:
+    for key in ("traceId", "spanId", "parentSpanId"):
+        if key in holder:
+            holder[key] = base64.b64decode(holder[key]).hex()
+
+
+def _malformed(where: str, expected: str, found: object) -> InputError:
+    quoted = json.dumps(found, ensure_ascii=True, default=repr)
+    if len(quoted) > MAX_QUOTED:
+        quoted = quoted[:MAX_QUOTED] + "…"
+    return InputError(f"{where}: expected {expected}, found {quoted}")
+
+
+def _malformed_ids(where: str, trace_id: str, span_id: str, parent_id: str) -> InputError:
+    if not _is_id(trace_id, 32):
+        return _malformed_id(f"{where}.traceId", 32, trace_id)
+    if not _is_id(span_id, 16):
+        return _malformed_id(f"{where}.spanId", 16, span_id)
+    return _malformed_id(f"{where}.parentSpanId", 16, parent_id)
+
+
+def _malformed_id(where: str, digits: int, found: object) -> InputError:
+    return _malformed(
+        where, f"{digits} hex digits{', not all zero' if isinstance(found, str) and found in _ZEROS else ''}", found
+    )
+
+
+# What follows reads OTLP/JSON. As in all of proto3's JSON, null and absent mean the default and unknown fields are
+# ignored; unlike it, ids are hex.
+
+
+def _json_span(span: dict[str, Any], where: str, service: str, inherited: dict[str, AttributeValue]) -> Span:
+    status, status_where = _object(span, "status", where)
+    return Span(
+        _json_id(span, "traceId", where, 32),
+        _json_id(span, "spanId", where, 16),
+        _json_id(span, "parentSpanId", where, 16) if span.get("parentSpanId") else "",
+        service,
+        _text(span, "name", where)[:MAX_TEXT],
+        _kind(_enumeration(span, "kind", where, _KIND_NUMBERS)),
+        _integer(span, "startTimeUnixNano", where, 0, 2**64 - 1),
+        _integer(span, "endTimeUnixNano", where, 0, 2**64 - 1),
+        _enumeration(status, "code", status_where, _STATUS_NUMBERS) == _ERROR,
+        _json_attributes(span, where, inherited),
+    )
+
+
+def _json_attributes(
+    holder: dict[str, Any], where: str, inherited: dict[str, AttributeValue]
+) -> dict[str, AttributeValue]:
+    attributes = inherited.copy()
+    for pair, pair_where in islice(_objects(holder, "attributes", where), MAX_ATTRIBUTES - len(inherited)):
+        key = _text(pair, "key", pair_where)[:MAX_TEXT]
+        attributes[key] = _flat(_json_plain(*_object(pair, "value", pair_where)))
+    return attributes
+
+
+def _json_plain(value: dict[str, Any], where: str) -> _Plain:
+    kind = next((kind for kind, content in value.items() if kind in _PLAIN_READERS and content is not None), None)
+    return None if kind is None else _PLAIN_READERS[kind](value, kind, where)
+
+
+def _json_array(value: dict[str, Any], key: str, where: str) -> list[_Plain]:
+    array, array_where = _object(value, key, where)
+    return [_json_plain(item, item_where) for item, item_where in _objects(array, "values", array_where)]
+
+
+def _json_map(value: dict[str, Any], key: str, where: str) -> dict[str, _Plain]:
+    pairs, pairs_where = _object(value, key, where)
+    return {
+        _text(pair, "key", pair_where): _json_plain(*_object(pair, "value", pair_where))
+        for pair, pair_where in _objects(pairs, "values", pairs_where)
+    }
+
+
+def _object(holder: dict[str, Any], key: str, where: str) -> tuple[dict[str, Any], str]:
+    found, place = holder.get(key), _place(where, key)
+    if found is None:
+        return {}, place
+    if not isinstance(found, dict):
+        raise _malformed(place, "an object", found)
+    return found, place
+
+
+def _objects(holder: dict[str, Any], key: str, where: str) -> Iterator[tuple[dict[str, Any], str]]:
+    found = holder.get(key)
+    if found is None:
+        return
+    if not isinstance(found, list):
+        raise _malformed(_place(where, key), "an array", found)
+    for index, item in enumerate(found):
+        place = f"{_place(where, key)}[{index}]"
+        if not isinstance(item, dict):
+            raise _malformed(place, "an object", item)
+        yield item, place
+
+
+def _text(holder: dict[str, Any], key: str, where: str) -> str:
+    found = holder.get(key, "")
+    if found is None:
+        return ""
+    if not isinstance(found, str):
+        raise _malformed(_place(where, key), "a string", found)
+    if not found.isascii():
+        try:
+            found.encode()
+        except UnicodeEncodeError:
+            raise _malformed(_place(where, key), "Unicode text without unpaired surrogates", found) from None
+    return found
+
+
+def _integer(holder: dict[str, Any], key: str, where: str, low: int, high: int) -> int:
+    found = holder.get(key, 0)
+    number = 0 if found is None else found
+    if isinstance(found, str) and re.fullmatch(r"-?[0-9]{1,20}", found):
+        number = int(found)
+    if not isinstance(number, int) or isinstance(number, bool) or not low <= number <= high:
+        raise _malformed(_place(where, key), f"a whole number from {low} to {high}", found)
+    return number
+
+
+def _float(holder: dict[str, Any], key: str, where: str) -> float:
+    found = holder[key]
+    if isinstance(found, str | int | float) and not isinstance(found, bool):
+        try:
+            return float(found)  # "NaN" and "Infinity" come as strings
+        except (ValueError, OverflowError):
+            pass
+    raise _malformed(_place(where, key), "a number", found)
+
+
+def _boolean(holder: dict[str, Any], key: str, where: str) -> bool:
+    found = holder[key]
+    if not isinstance(found, bool):
+        raise _malformed(_place(where, key), "true or false", found)
+    return found
+
+
+def _bytes(holder: dict[str, Any], key: str, where: str) -> bytes:
+    found = _text(holder, key, where)
+    padded = found.rstrip("=") + "=" * (-len(found.rstrip("=")) % 4)
+    try:
+        return base64.b64decode(padded.replace("-", "+").replace("_", "/"), validate=True)
+    except (binascii.Error, ValueError):
+        raise _malformed(_place(where, key), "base64", found) from None
+
+
+def _enumeration(holder: dict[str, Any], key: str, where: str, numbers: Mapping[str, int]) -> int:
+    found = holder.get(key)
+    if isinstance(found, str) and found in numbers:
+        return numbers[found]
+    if found is None or (isinstance(found, int) and not isinstance(found, bool)):
+        return found or 0
+    raise _malformed(_place(where, key), f"a number or one of {', '.join(numbers)}", found)
+
+
+def _json_id(holder: dict[str, Any], key: str, where: str, digits: int) -> str:
+    found = holder.get(key)
+    text = found.lower() if isinstance(found, str) else ""
+    if not _is_id(text, digits) or _HEX.fullmatch(text) is None:
+        raise _malformed_id(_place(where, key), digits, found)
+    return text
+
+
+def _place(where: str, key: str) -> str:
+    return f"{where}.{key}" if where else key
+
+
+def _int64(holder: dict[str, Any], key: str, where: str) -> int:
+    return _integer(holder, key, where, -(2**63), 2**63 - 1)
+
+
+_PLAIN_READERS: dict[str, Callable[[dict[str, Any], str, str], _Plain]] = {
+    "stringValue": _text,
+    "boolValue": _boolean,
+    "intValue": _int64,
+    "doubleValue": _float,
+    "bytesValue": _bytes,
+    "arrayValue": _json_array,
+    "kvlistValue": _json_map,
+}

@@ -1,0 +1,231 @@
+"""The fault plan as it travels in a request: MicroFI §4.3's token, made to carry the whole plan and a signature.
+
+`WIRE.md` beside this file is the specification, `wire_vectors.json` its golden vectors. Standard library only: the
+driver, the agents and the tests share this file; `cutset/inject/filter.lua` is its twin inside Envoy.
+"""
+
+import base64
+import hashlib
+import hmac
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+# Two parts of 248 characters and their keys fill tracestate exactly; W3C allows 256 per value.
+MAX_VALUE_CHARACTERS = 248
+MAX_TRACESTATE_CHARACTERS = 512  # what every vendor must propagate (W3C §3.3.1.5); the JavaScript SDK drops more
+MAX_BAGGAGE_BYTES = 8192  # W3C baggage §3.3.2
+ENVELOPE_CHARACTERS = len("1.") + 6 + 1 + len(".") + 16
+ID_CHARACTERS = 4
+
+_VALUE = re.compile(
+    r"(?P<body>1\.(?P<expiry>[\w-]{6})(?P<salt>[\w-])"
+    r"(?P<groups>(?:~[AGD][0-9]{1,7}(?:p[0-9]{1,2})?(?:n[0-9]{1,2})?\.(?:[\w-]{4})+)*))\.(?P<mac>[\w-]{16})",
+    re.ASCII,
+)
+_GROUP = re.compile(r"~([AGD])([0-9]+)(?:p([0-9]+))?(?:n([0-9]+))?\.([\w-]+)", re.ASCII)
+_IDENTIFIER = re.compile(r"[0-9]+|[0-9A-Fa-f-]{8,}|(?=.*[0-9])[0-9A-Za-z]{6,}")
+_LIMITS = {"A": (200, 599), "G": (1, 16), "D": (1, 3_600_000)}
+
+
+class WireError(ValueError):
+    """A plan cannot be written."""
+
+
+class PlanTooLargeError(WireError):
+    """A plan does not fit its carrier."""
+
+
+class PlanRejectedError(WireError):
+    """A received value is not a valid plan; the text is the reason."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Target:
+    """Where a fault happens. An empty API means every API of the service, an empty replica every replica."""
+
+    service: str
+    api: str = ""
+    replica: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.service or "|" in self.service or "|" in self.replica:
+            raise WireError(f"expected names without `|` and a service, found {self!r}")
+
+    def __str__(self) -> str:
+        if self.replica:
+            return f"{self.service}|{self.api}|{self.replica}"
+        return f"{self.service}|{self.api}" if self.api else self.service
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class WireFault:
+    kind: str  # "A" answer with an HTTP status, "G" with a gRPC status, "D" delay by milliseconds
+    value: int
+    percent: int = 100
+    attempts: int = 0  # only the first n attempts of a call; 0 means all
+
+    def __post_init__(self) -> None:
+        low, high = _LIMITS.get(self.kind, (1, 0))
+        if not (low <= self.value <= high and 1 <= self.percent <= 100 and 0 <= self.attempts <= 99):
+            raise WireError(f"expected a fault of kind A, G or D within its limits, found {self!r}")
+
+    def __str__(self) -> str:
+        percent = f"p{self.percent}" if self.percent != 100 else ""
+        attempts = f"n{self.attempts}" if self.attempts else ""
+        return f"{self.kind}{self.value}{percent}{attempts}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One decoded value. Only ids travel, so it can be asked about a target but cannot list its targets."""
+
+    expires: int
+    salt: str
+    faults: tuple[tuple[str, WireFault], ...]  # (id, fault)
+
+    def faults_at(self, target: Target) -> tuple[WireFault, ...]:
+        wanted = target_id(self.salt, str(target))
+        return tuple(fault for identity, fault in self.faults if identity == wanted)
+
+
+def normalise_api(method: str, path: str, grpc: bool) -> str:  # noqa: FBT001 -- mirrors filter.lua's positional arguments
+    """`GET /cart/*` for HTTP, the bare method name for gRPC. Segments that look like identifiers become `*`."""
+    path = path.partition("?")[0]
+    if grpc:
+        return path.rpartition("/")[2]
+    segments = ("*" if _IDENTIFIER.fullmatch(segment) else segment for segment in path.split("/"))
+    return f"{method} {'/'.join(segments)}"
+
+
+def encode(
+    faults: Iterable[tuple[Target, WireFault]],
+    *,
+    key: bytes,
+    environment: str,
+    expires: int,
+    catalogue: Collection[Target] = (),
+) -> tuple[str, ...]:
+    """The signed parts of a plan: one for up to 50 targets with the same fault, always at least one.
+
+    `catalogue` are all the targets that sidecars may look up; none of them will be mistaken for a planned one.
+    """
+    if not key:
+        raise WireError("the signing key is empty")
+    if not 0 <= expires < 64**6:
+        raise WireError(f"expected an expiry in Unix seconds, found {expires}")
+    planned = sorted(set(faults), key=lambda item: (item[1], item[0]))
+    _refuse_contradictions(planned)
+    salt = _salt_without_collisions({str(target) for target, _ in planned}, {str(target) for target in catalogue})
+    head = f"1.{_to_digits(expires, 6)}{salt}"
+    bodies = (head + groups for groups in _packed(planned, salt))
+    return tuple(f"{body}.{_mac(key, environment, body)}" for body in bodies)
+
+
+def decode(value: str, key: bytes, environment: str, now: float) -> Part:
+    match = _VALUE.fullmatch(value)
+    if match is None:
+        raise PlanRejectedError("malformed")
+    if not key:
+        raise PlanRejectedError("no key")
+    if not hmac.compare_digest(_mac(key, environment, match["body"]), match["mac"]):
+        raise PlanRejectedError("wrong signature")
+    expires = _from_digits(match["expiry"])
+    if now > expires:
+        raise PlanRejectedError("expired")
+    faults = []
+    for kind, number, percent, attempts, ids in _GROUP.findall(match["groups"]):
+        fault = WireFault(kind, int(number), int(percent or 100), int(attempts or 0))
+        faults += [(ids[at : at + ID_CHARACTERS], fault) for at in range(0, len(ids), ID_CHARACTERS)]
+    return Part(expires, match["salt"], tuple(faults))
+
+
+def to_tracestate(parts: Sequence[str]) -> str:
+    """As many parts as every vendor must propagate: two. The others need baggage."""
+    text = f"cutset={parts[0]}"
+    for number, part in enumerate(parts[1:], start=2):
+        longer = f"{text},cutset{number}={part}"
+        if len(longer) > MAX_TRACESTATE_CHARACTERS:
+            break
+        text = longer
+    return text
+
+
+def to_baggage(parts: Sequence[str]) -> str:
+    text = ",".join(f"{name}={part}" for name, part in _named(parts))
+    if len(text) > MAX_BAGGAGE_BYTES:
+        raise PlanTooLargeError(f"{len(parts)} parts take {len(text)} bytes; baggage holds {MAX_BAGGAGE_BYTES}")
+    return text
+
+
+def to_jaeger(parts: Sequence[str]) -> dict[str, str]:
+    """Jaeger's own baggage: a header for each part."""
+    to_baggage(parts)  # the same limit: servers bound all headers together
+    return {f"uberctx-{name}": part for name, part in _named(parts)}
+
+
+@lru_cache(maxsize=1 << 16)
+def target_id(salt: str, target: str) -> str:
+    """FNV-1a, folded to 24 bits: a multiplication per character is what LuaJIT does for next to nothing."""
+    state = 2166136261
+    for byte in f"{salt}|{target}".encode():
+        state = (state ^ byte) * 16777619 & 0xFFFFFFFF
+    return _to_digits(state >> 24 ^ state & 0xFFFFFF, ID_CHARACTERS)
+
+
+def _named(parts: Sequence[str]) -> list[tuple[str, str]]:
+    return [(f"cutset{number if number > 1 else ''}", part) for number, part in enumerate(parts, start=1)]
+
+
+def _refuse_contradictions(planned: Sequence[tuple[Target, WireFault]]) -> None:
+    seen: dict[tuple[Target, bool], WireFault] = {}
+    for target, fault in planned:
+        other = seen.setdefault((target, fault.kind == "D"), fault)
+        if other != fault:
+            family = "delay" if fault.kind == "D" else "answer"
+            raise WireError(f"`{target}` can have one {family} only, found {other} and {fault}")
+
+
+def _salt_without_collisions(planned: set[str], catalogue: set[str]) -> str:
+    everything = planned | catalogue
+    for salt in ALPHABET:
+        wanted = {target_id(salt, target) for target in planned}
+        if sum(target_id(salt, target) in wanted for target in everything) == len(planned):
+            return salt
+    raise WireError(
+        f"each of the {len(ALPHABET)} salts makes one of {len(planned)} planned targets collide "
+        f"with another of {len(everything)}"
+    )
+
+
+def _packed(planned: Sequence[tuple[Target, WireFault]], salt: str) -> list[str]:
+    """Targets with the same fault share its text; a part is filled before the next begins."""
+    packed, current = [""], None
+    for target, fault in planned:
+        identity = target_id(salt, str(target))
+        addition = identity if fault == current else f"~{fault}.{identity}"
+        if ENVELOPE_CHARACTERS + len(packed[-1]) + len(addition) > MAX_VALUE_CHARACTERS:
+            packed.append("")
+            addition = f"~{fault}.{identity}"
+        packed[-1] += addition
+        current = fault
+    return packed
+
+
+def _mac(key: bytes, environment: str, body: str) -> str:
+    digest = hmac.digest(key, f"{environment}|{body}".encode(), hashlib.sha256)
+    return base64.urlsafe_b64encode(digest[:12]).decode()
+
+
+def _to_digits(number: int, width: int) -> str:
+    return "".join(ALPHABET[number >> 6 * (width - 1 - place) & 63] for place in range(width))
+
+
+def _from_digits(digits: str) -> int:
+    number = 0
+    for digit in digits:
+        number = number * 64 + ALPHABET.index(digit)
+    return number

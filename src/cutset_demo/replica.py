@@ -1,0 +1,137 @@
+"""One replica of one service: what its handlers call others with, and how its gRPC methods are served."""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+from google.protobuf.message import Message
+from opentelemetry.context import Context
+from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer
+
+from cutset_demo.methods import Method, Reply, Request
+from cutset_demo.stores import Stores
+from cutset_demo.telemetry import extract, inject, record
+
+DEADLINE_SECONDS = 2.0  # of a call that names no deadline of its own
+
+CHANNEL_OPTIONS = (
+    ("grpc.enable_retries", 0),  # retrying is the mesh's decision
+    ("grpc.enable_http_proxy", 0),  # a proxy from the environment cannot reach loopback
+    # Milliseconds. By default a callee that came back stays unreachable for up to two minutes.
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+)
+SERVER_OPTIONS = (("grpc.so_reuseport", 0),)  # a port taken twice must fail, not share its requests
+
+logger = logging.getLogger(__name__)
+
+Callees = Mapping[tuple[str, str], grpc.aio.UnaryUnaryMultiCallable[Any, Any]]
+Handler = Callable[["Replica", Any], Awaitable[Message]]
+Handlers = Mapping[Method[Any, Any], Handler]
+
+
+class RefusedError(Exception):
+    """The request itself cannot be served; no dependency failed."""
+
+    def __init__(self, code: grpc.StatusCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    service: str
+    tracer: Tracer
+    callees: Callees
+    stores: Stores
+
+    async def call(
+        self,
+        service: str,
+        method: Method[Request, Reply],
+        request: Request,
+        *,
+        deadline_seconds: float = DEADLINE_SECONDS,
+        context: Context | None = None,
+    ) -> Reply:
+        with record(self.tracer, method.full_name, SpanKind.CLIENT, _rpc_attributes(method), context) as span:
+            try:
+                reply: Reply = await self.callees[service, method.full_name](
+                    request, timeout=deadline_seconds, metadata=tuple(inject())
+                )
+            except grpc.aio.AioRpcError as failure:
+                span.set_attribute("rpc.grpc.status_code", failure.code().value[0])
+                raise
+            span.set_attribute("rpc.grpc.status_code", 0)
+            return reply
+
+
+def callees(channels: Mapping[str, grpc.aio.Channel], served: Mapping[str, Handlers]) -> Callees:
+    """Every method of every service, ready to call: making a stub per call would cost more than the call."""
+    return {
+        (service, method.full_name): channels[service].unary_unary(
+            f"/{method.full_name}",
+            request_serializer=method.request.SerializeToString,
+            response_deserializer=method.reply.FromString,
+        )
+        for service, handlers in served.items()
+        for method in handlers
+    }
+
+
+async def start_server(replica: Replica, handlers: Handlers, address: str) -> grpc.aio.Server:
+    server = grpc.aio.server(options=SERVER_OPTIONS)
+    for method, handler in handlers.items():
+        endpoint = grpc.unary_unary_rpc_method_handler(
+            _endpoint(replica, method, handler),
+            request_deserializer=method.request.FromString,
+            response_serializer=method.reply.SerializeToString,
+        )
+        server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler(method.rpc_service, {method.name: endpoint}),)
+        )
+    server.add_insecure_port(address)
+    await server.start()
+    return server
+
+
+def _endpoint(
+    replica: Replica, method: Method[Any, Any], handler: Handler
+) -> Callable[[Message, grpc.aio.ServicerContext[Any, Any]], Awaitable[Message]]:
+    attributes = _rpc_attributes(method)
+
+    async def serve(request: Message, call: grpc.aio.ServicerContext[Any, Any]) -> Message:
+        parent = extract((name, str(value)) for name, value in call.invocation_metadata() or ())
+        with record(replica.tracer, method.full_name, SpanKind.SERVER, attributes, parent) as span:
+            try:
+                reply = await handler(replica, request)
+            except Exception as error:  # noqa: BLE001 - whatever went wrong, the caller gets a status
+                code, details = _refusal(replica, method, error)
+                span.set_attribute("rpc.grpc.status_code", code.value[0])
+                span.set_status(Status(StatusCode.ERROR, details))
+            else:
+                span.set_attribute("rpc.grpc.status_code", 0)
+                return reply
+        await call.abort(code, details)
+        raise AssertionError("abort always raises")
+
+    return serve
+
+
+def _refusal(replica: Replica, method: Method[Any, Any], error: Exception) -> tuple[grpc.StatusCode, str]:
+    if isinstance(error, RefusedError):
+        return error.code, str(error)
+    if isinstance(error, grpc.aio.AioRpcError):
+        # Never UNAVAILABLE, whatever the dependency said: the mesh retries that, and retries would multiply per hop.
+        details = f"a dependency answered {error.code().name}: {error.details()}"
+    else:
+        logger.error("%s: %s failed", replica.service, method.full_name, exc_info=error)
+        details = f"{type(error).__name__}: {error}"
+    return grpc.StatusCode.INTERNAL, f"{replica.service}/{method.name}: {details}"
+
+
+def _rpc_attributes(method: Method[Any, Any]) -> dict[str, str | int]:
+    return {"rpc.system": "grpc", "rpc.service": method.rpc_service, "rpc.method": method.name}

@@ -1,0 +1,112 @@
+"""The shop: twelve services in a few node processes over three data stores."""
+
+import http.client
+import itertools
+import os
+import socket
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cutset_demo.children import Child, configure, start_child, stop_children, wait_until_ready
+
+START_SECONDS = 60.0  # a few are normal; a crowded machine may take longer
+
+SERVICES = {
+    "frontend": "http",
+    "productcatalog": "grpc",
+    "cart": "grpc",
+    "recommendation": "grpc",
+    "currency": "grpc",
+    "shipping": "grpc",
+    "checkout": "grpc",
+    "payment": "grpc",
+    "paymentbackup": "grpc",
+    "email": "grpc",
+    "ad": "grpc",
+    "cache": "grpc",
+}
+DATASTORES = ("redis", "nats", "postgres")
+
+# Below the ports that systems give to outgoing connections, so that none of those can take a port between our
+# choosing it and our listening on it. Shops started at once begin at different places.
+_PORTS = range(15_000, 30_000)
+_next_ports = itertools.count(os.getpid() * 61)
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    node_pids: tuple[int, ...]  # node i runs replica i of every service
+    datastores: Mapping[str, str]  # redis, nats, postgres -> address
+    logs: Path
+
+
+def free_addresses(replicas: int = 2) -> dict[str, list[str]]:
+    """Where each replica of each service may listen. No address is given twice within a process."""
+    return {service: [_free_address() for _ in range(replicas)] for service in SERVICES}
+
+
+@contextmanager
+def run_shop(
+    listen: Mapping[str, Sequence[str]], upstreams: Mapping[str, str], *, otlp_endpoint: str = "", work_dir: Path
+) -> Iterator[Shop]:
+    """The running shop. `listen` is where replicas listen; `upstreams` the one address where each service is called."""
+    logs = (work_dir / "logs").resolve()
+    logs.mkdir(parents=True, exist_ok=True)
+    datastores = {name: _free_address() for name in DATASTORES}
+    deadline = time.monotonic() + START_SECONDS
+    children: list[Child] = []
+    try:
+        # The nodes spend their first second on imports: that may happen while the data stores start.
+        children.append(start_child("datastores", "cutset_demo.datastores", logs))
+        configure(children[0], {"addresses": datastores, "data": str(work_dir.resolve() / "data"), "logs": str(logs)})
+        numbers = range(1, max(len(addresses) for addresses in listen.values()) + 1)
+        children.extend(start_child(f"node-{number}", "cutset_demo.node", logs) for number in numbers)
+        wait_until_ready(children[0], deadline)
+        for number, node in zip(numbers, children[1:], strict=True):
+            configure(
+                node,
+                {
+                    "replica": str(number),
+                    "listen": {name: places[number - 1] for name, places in listen.items() if number <= len(places)},
+                    "upstreams": dict(upstreams),
+                    "datastores": datastores,
+                    "otlp_endpoint": otlp_endpoint,
+                },
+            )
+        for node in children[1:]:
+            wait_until_ready(node, deadline)
+        for address in listen.get("frontend", ()):
+            _check_health(address, deadline)
+        yield Shop(tuple(node.process.pid for node in children[1:]), datastores, logs)
+    finally:
+        stop_children(children[1:])
+        stop_children(children[:1])
+
+
+def _check_health(address: str, deadline: float) -> None:
+    connection = http.client.HTTPConnection(address, timeout=max(0.1, deadline - time.monotonic()))
+    try:
+        connection.request("GET", "/healthz")
+        status = connection.getresponse().status
+    except OSError as error:
+        raise RuntimeError(f"the frontend at {address} does not answer: {error}") from error
+    finally:
+        connection.close()
+    if status != 200:
+        raise RuntimeError(f"the frontend at {address} answers /healthz with status {status}")
+
+
+def _free_address() -> str:
+    for number in itertools.islice(_next_ports, len(_PORTS)):
+        port = _PORTS[number % len(_PORTS)]
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return f"127.0.0.1:{port}"
+    raise RuntimeError(f"no free port from {_PORTS.start} to {_PORTS.stop}")

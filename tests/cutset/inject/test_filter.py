@@ -1,0 +1,265 @@
+"""filter.lua inside a real Envoy: agreement with wire.py, every kind of fault, and what must never cause one."""
+
+import json
+import random
+import string
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import httpx
+import pytest
+
+from cutset.inject import envoy
+from cutset.inject.mesh import MeshService, MeshSpec, run_mesh
+from cutset_agent import wire
+
+PATIENCE_SECONDS = 20
+VECTORS = json.loads(files("cutset_agent").joinpath("wire_vectors.json").read_text(encoding="utf-8"))
+
+# Lets a test call the functions of the filter: they are local to the same chunk.
+HOOK = """
+function envoy_on_request(handle)
+  local headers = handle:headers()
+  local name, a, b, c = headers:get("x-call"), headers:get("x-1"), headers:get("x-2"), headers:get("x-3")
+  local answer
+  if name == "target_id" then answer = target_id(a, b)
+  elseif name == "normalise_api" then answer = normalise_api(a, b, c == "true")
+  else
+    local part = verified(a)
+    answer = "rejected"
+    if part then
+      answer = part.expires .. " " .. part.salt
+      for _, family in ipairs({ part.answers, part.delays }) do
+        for id, fault in pairs(family) do
+          answer = answer .. " " .. table.concat({ id, fault.kind, fault.value, fault.percent, fault.attempts }, ",")
+        end
+      end
+    end
+  end
+  handle:respond({ [":status"] = "200" }, answer)
+end
+"""
+
+
+@pytest.fixture(scope="module")
+def lua(tmp_path_factory):
+    """Calls a function of filter.lua within Envoy."""
+    original = envoy.filter_source
+    spec = MeshSpec((MeshService("any", "http", ("127.0.0.1:9",)),), environment=VECTORS["environment"])
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(envoy, "filter_source", lambda *identity: original(*identity) + HOOK)
+            work_dir = tmp_path_factory.mktemp("hook")
+            mesh = stack.enter_context(run_mesh(spec, key=VECTORS["key"].encode(), work_dir=work_dir))
+        client = stack.enter_context(httpx.Client())
+
+        def call(function, *arguments):
+            headers = [(b"tracestate", b"cutset"), (b"x-call", function.encode())]
+            headers += [(f"x-{n}".encode(), text.encode()) for n, text in enumerate(arguments, start=1)]
+            return client.get(f"http://{mesh.addresses['any']}/", headers=headers).text
+
+        yield call
+
+
+def test_lua_names_apis_as_python_does(lua):
+    for vector in VECTORS["apis"]:
+        found = lua("normalise_api", vector["method"], vector["path"], str(vector["grpc"]).lower())
+        assert found == vector["api"], vector
+
+
+def test_lua_hashes_targets_as_python_does(lua):
+    for vector in VECTORS["ids"]:
+        assert lua("target_id", vector["salt"], vector["target"]) == vector["id"], vector
+
+
+def test_lua_reads_the_golden_plans_as_python_does(lua):
+    for part in (part for plan in VECTORS["plans"] for part in plan["parts"]):
+        decoded = wire.decode(part, VECTORS["key"].encode(), VECTORS["environment"], VECTORS["now"])
+        expected = {
+            f"{identity},{fault.kind},{fault.value},{fault.percent},{fault.attempts or 'inf'}"
+            for identity, fault in decoded.faults
+        }
+        expires, salt, *faults = lua("verified", part).split(" ")
+        assert (int(float(expires)), salt) == (decoded.expires, decoded.salt)
+        assert set(faults) == expected
+
+
+def test_lua_rejects_the_golden_forgeries(lua):
+    for vector in VECTORS["rejected"]:
+        if vector["reason"] != "expired":  # expiry is checked at each use, not once
+            assert lua("verified", vector["value"]) == "rejected", vector
+
+
+def test_an_abort_is_answered_by_the_sidecar(lab):
+    response = lab.get("solo", "/items/42?x=1", "solo/GET /items/*:abort(418)")
+    assert response.status_code == 418
+    assert response.headers["x-cutset-fault"] == "abort(418)"
+    assert lab.get("solo", "/items", "solo/GET /items/*:abort(418)").status_code == 200
+
+
+def test_an_abort_on_grpc_is_a_trailers_only_reply(lab):
+    status, _, call = lab.call("cart", "GetCart", lab.headers("cart/GetCart:grpc(8)"))
+    assert status == 8
+    assert dict(call.initial_metadata()) == {}, "trailers-only: all metadata is trailing"
+    assert dict(call.trailing_metadata())["x-cutset-fault"] == "grpc(8)"
+    assert lab.call("cart", "AddItem", lab.headers("cart/GetCart:grpc(8)"))[0] == 0
+
+
+def test_an_http_status_on_grpc_means_unavailable(lab):
+    assert lab.call("cart", "GetCart", lab.headers("cart/GetCart:abort(503)"))[0] == 14
+
+
+def test_a_grpc_status_on_http_becomes_its_http_status(lab):
+    assert lab.get("solo", "/", "solo/GET /:grpc(8)").status_code == 429
+    assert lab.get("solo", "/", "solo/GET /:grpc(13)").status_code == 500
+
+
+def test_a_delay_holds_the_call_back(lab):
+    assert lab.get("hasty", "/", "hasty/GET /:delay(1ms)").status_code == 200
+    assert lab.get("hasty", "/", "hasty/GET /:delay(60000ms)").status_code == 504
+
+
+def test_a_delay_and_an_abort_combine(lab):
+    trace_id = lab.new_trace_id()
+    response = lab.get("solo", "/", "solo/GET /:delay(5ms)", "solo/GET /:abort(500)", trace_id=trace_id)
+    assert response.status_code == 500
+    assert lab.sink.wait_for(trace_id)[0]["response_flags"] == "DI,FI"
+
+
+def test_all_replicas_but_one_may_fail(lab):
+    two = ["web/GET /#1", "web/GET /#3"]
+    replies = [lab.get("web", "/", *two) for _ in range(20)]
+    assert {(reply.status_code, reply.json()["replica"]) for reply in replies} == {(200, "2")}
+    assert {lab.get("web", "/", *two, "web/GET /#2").status_code for _ in range(20)} == {503}
+
+
+def test_all_grpc_replicas_but_one_may_fail(lab):
+    two = ["cart/GetCart#1", "cart/GetCart#2"]
+    replies = [lab.call("cart", "GetCart", lab.headers(*two)) for _ in range(20)]
+    assert {(status, seen["replica"]) for status, seen, _ in replies} == {(0, "3")}
+    assert {lab.call("cart", "GetCart", lab.headers(*two, "cart/GetCart#3"))[0] for _ in range(20)} == {14}
+
+
+def test_a_fault_of_one_attempt_is_survived_by_a_retry(lab):
+    reply = lab.get("web", "/", "web/GET /:abort(503),attempts=1")
+    assert (reply.status_code, reply.json()["headers"]["x-envoy-attempt-count"]) == (200, "2")
+
+
+def test_a_star_stands_for_every_api_of_a_service_or_replica(lab):
+    assert lab.get("solo", "/a/b", "solo/*").status_code == 503
+    assert lab.get("solo", "/a/b", "solo/*#1").status_code == 503
+    assert lab.get("solo", "/a/b", "solo/*#2").status_code == 200
+
+
+def test_the_most_particular_target_decides(lab):
+    levels = ["solo/GET /x#1:abort(501)", "solo/GET /x:abort(502)", "solo/*#1:abort(503)", "solo/*:abort(504)"]
+    for first, expected in enumerate((501, 502, 503, 504)):
+        assert lab.get("solo", "/x", *levels[first:]).status_code == expected
+
+
+def test_a_percentage_fails_that_share_of_calls(lab):
+    replies = [lab.get("solo", "/", "solo/GET /:abort(503),50%") for _ in range(400)]
+    failed = [reply for reply in replies if reply.status_code == 503]
+    assert 140 <= len(failed) <= 260  # six standard deviations
+    assert all(("x-cutset-fault" in reply.headers) == (reply.status_code == 503) for reply in replies)
+
+
+@pytest.mark.parametrize("carrier", ["tracestate", "baggage", "jaeger"])
+def test_each_carrier_alone_brings_the_plan(lab, carrier):
+    assert lab.get("solo", "/", "solo/GET /", carriers=[carrier]).status_code == 503
+    assert lab.call("cart", "GetCart", lab.headers("cart/GetCart", carriers=[carrier]))[0] == 14
+
+
+@pytest.mark.parametrize("carriers", [("tracestate", "baggage"), ("baggage",), ("jaeger",)])
+def test_every_point_of_a_plan_of_many_parts_counts(lab, carriers):
+    # Sorted by name, so that the point of this service is in the last part.
+    faults = [f"other{n}/GET /{n}" for n in range(120)] + ["solo/GET /many"]
+    assert lab.get("solo", "/many", *faults, carriers=carriers).status_code == 503
+
+
+def test_a_plan_may_be_in_a_second_header_among_other_members(lab):
+    plan = lab.headers("solo/GET /")["tracestate"]
+    for name, others in (("tracestate", ["a=1", f"b=2 , {plan} ,c=3"]), ("baggage", ["a=1;p=q", f"b=2,{plan};p=q,c"])):
+        headers = [("traceparent", f"00-{lab.new_trace_id()}-00f067aa0ba902b7-01"), *((name, text) for text in others)]
+        assert lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=headers).status_code == 503
+
+
+def test_a_plan_whose_tildes_were_escaped_still_counts(lab):
+    headers = lab.headers("solo/GET /", carriers=["jaeger"])
+    headers["uberctx-cutset"] = headers["uberctx-cutset"].replace("~", "%7E")
+    assert lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=headers).status_code == 503
+
+
+def test_the_kill_switch_ends_all_faults_at_once(lab):
+    try:
+        lab.client.post(f"{lab.mesh.admin_url}/runtime_modify", params={"cutset.enabled": "0"})
+        assert lab.get("solo", "/", "solo/GET /").status_code == 200
+    finally:
+        lab.client.post(f"{lab.mesh.admin_url}/runtime_modify", params={"cutset.enabled": ""})
+    assert lab.get("solo", "/", "solo/GET /").status_code == 503
+
+
+def test_a_plan_that_was_accepted_still_expires(lab):
+    expires = int(time.time()) + 2
+    headers = lab.headers("solo/GET /", expires=expires)
+    statuses = [lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=headers).status_code]
+    while statuses[-1] == 503 and time.time() < expires + PATIENCE_SECONDS:
+        statuses.append(lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=headers).status_code)
+    assert (statuses[0], statuses[-1]) == (503, 200)
+    assert time.time() > expires
+
+
+def test_nothing_but_a_valid_plan_causes_a_fault(lab):
+    faults = ("solo/*", "solo/*:delay(60000ms)")
+    before = lab.statistic("fault.(aborts|delays)_injected")
+    random_source = random.Random(20250101)
+    for carriers in (["tracestate"], ["baggage"], ["jaeger"]):
+        genuine = lab.headers(*faults, carriers=carriers)
+        for headers in _forgeries(lab, faults, genuine, carriers, random_source):
+            response = lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=headers)
+            assert response.status_code == 200, headers
+    assert lab.statistic("fault.(aborts|delays)_injected") == before
+    assert lab.statistic("lua.errors") == 0
+
+
+def _forgeries(lab, faults, genuine, carriers, random_source):
+    name, value = next((name, value) for name, value in genuine.items() if "cutset" in name + value)
+    start = value.find("cutset=") + len("cutset=") if "cutset=" in value else 0
+    for _ in range(100):
+        position = random_source.randrange(start, len(value))
+        other = random_source.choice([c for c in string.ascii_letters + string.digits + "-_.~" if c != value[position]])
+        yield genuine | {name: value[:position] + other + value[position + 1 :]}
+    for _ in range(60):
+        noise = "".join(random_source.choices(string.printable[:95], k=random_source.randrange(1, 300)))
+        yield genuine | {name: (value[:start] + noise).strip()}
+    yield lab.headers(*faults, carriers=carriers, key=b"another key")
+    yield lab.headers(*faults, carriers=carriers, environment="production")
+    yield lab.headers(*faults, carriers=carriers, expires=int(time.time()) - 1)
+    yield genuine | {name: value[:-17]}  # no signature
+    for carrier in ({}, {name: value[:start] + "1.x"}, lab.headers(carriers=carriers)):
+        for asked in ("abort-request", "abort-grpc-request", "delay-request"):
+            forged = {"x-cutset-gate": "1", f"x-envoy-fault-{asked}": "503"}
+            yield carrier | forged | {f"x-envoy-fault-{asked.partition('-')[0]}-request-percentage": "100"}
+
+
+def test_helper_headers_never_reach_the_service(lab):
+    forged = {"x-cutset-gate": "1", "x-envoy-fault-abort-request": "503", "x-envoy-fault-throughput-response": "1"}
+    delayed = lab.headers("solo/GET /:delay(1ms),100%")
+    for headers in (forged, delayed, forged | delayed, forged | lab.headers("solo/GET /:abort(503),1%")):
+        while (response := lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=headers)).status_code == 503:
+            pass
+        seen = response.json()["headers"]
+        assert [name for name in seen if name.startswith(("x-cutset", "x-envoy-fault"))] == []
+
+
+def test_without_a_key_no_plan_counts(lab, mesh_dir: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CUTSET_KEY", "a key for tests")  # of the driver, not of this mesh
+    spec = MeshSpec((replace(lab.mesh.spec.services[1], port=0),), environment="test")
+    with run_mesh(spec, work_dir=mesh_dir) as mesh:
+        url = f"http://{mesh.addresses['solo']}/"
+        assert lab.client.get(url, headers=lab.headers("solo/GET /")).status_code == 200
+        unsigned = lab.headers("solo/GET /")["tracestate"]
+        assert lab.client.get(url, headers={"tracestate": unsigned}).status_code == 200
