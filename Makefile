@@ -32,7 +32,7 @@ bench-experiments: $(READY) ## experiments per second, isolation and overhead; e
 	@$(BIN)/python benchmarks/experiments.py
 
 protos: $(READY) ## regenerate the boutique's gRPC code
-	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. --grpc_python_out=. cutset_demo/boutique.proto
+	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. cutset_demo/boutique.proto
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -19,8 +19,10 @@ from pydantic import AfterValidator, ConfigDict, TypeAdapter, ValidationError, w
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from cutset.errors import InputError, UsageError
+from cutset.experiment.trial import Target
 from cutset.inject.envoy import split_address
 from cutset.inject.mesh import MeshService, MeshSpec
+from cutset.lineage.path import Level
 from cutset.model.fault import UNAVAILABLE, Effect
 from cutset.model.request import Expectation, Request, Step
 
@@ -69,18 +71,11 @@ Name = Annotated[str, _expect("a name", lambda text: text.strip() and text.ispri
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    url: str  # where experiments enter: inside the mesh, behind the edge
-    environment: str = "local"  # part of every signature
-    carriers: tuple[Carrier, ...] = ("tracestate", "baggage")
-    health: tuple[str, ...] = ()  # servers that must still accept connections after each failure
-
-
-@dataclass(frozen=True, slots=True)
 class Collector:
     host: Name = "127.0.0.1"
     http_port: Port = 4318
     grpc_port: Port = 4317
+    export_interval: Seconds = 5.0  # how long services and sidecars may hold spans back; OpenTelemetry's default
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +84,7 @@ class Limits:
     parallel: Positive = 16  # experiments in flight
     repeats: Positive = 2  # a failure counts only when it repeats this often
     experiments: Positive = 10_000  # stop after so many
-    trace_timeout: Seconds = 5.0  # how long to wait for an experiment's trace
+    trace_timeout: Seconds = 20.0  # how long to wait for an experiment's trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +94,7 @@ class Config:
     collector: Collector = Collector()
     limits: Limits = Limits()
     effect: Effect = UNAVAILABLE
-    points: Literal["api", "replica"] = "api"
+    points: Level = Level.API
     mesh: MeshSpec | None = None
 
 
@@ -224,7 +219,7 @@ def _config(path: Path, content: Mapping[str, object]) -> Config:
         collector=section.collector,
         limits=section.limits,
         effect=Effect.parse(section.effect),
-        points=section.points,
+        points=Level(section.points),
         mesh=mesh,
     )
 

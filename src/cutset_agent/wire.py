@@ -193,7 +193,8 @@ def _salt_without_collisions(planned: set[str], catalogue: set[str]) -> str:
     everything = planned | catalogue
     for salt in ALPHABET:
         wanted = {target_id(salt, target) for target in planned}
-        if sum(target_id(salt, target) in wanted for target in everything) == len(planned):
+        hits = sum(target_id(salt, target) in wanted for target in everything)
+        if len(wanted) == len(planned) == hits:
             return salt
     raise WireError(
         f"each of the {len(ALPHABET)} salts makes one of {len(planned)} planned targets collide "

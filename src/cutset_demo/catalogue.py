@@ -1,4 +1,4 @@
-"""The nine products of Online Boutique, with emoji for pictures."""
+"""The nine products of Online Boutique. A picture names a drawing in `templates/pictures.html`."""
 
 PRODUCTS = (
     # id, name, description, picture, price in US cents, categories
@@ -6,7 +6,7 @@ PRODUCTS = (
         "0PUK6V6EV0",
         "Candle Holder",
         "This small but intricate candle holder is an excellent gift.",
-        "🕯️",
+        "candle",
         1899,
         "decor,home",
     ),
@@ -14,7 +14,7 @@ PRODUCTS = (
         "1YMWWN1N4O",
         "Watch",
         "This gold-tone stainless steel watch will work with most of your outfits.",
-        "⌚",
+        "watch",
         10999,
         "accessories",
     ),
@@ -22,27 +22,27 @@ PRODUCTS = (
         "2ZYFJ3GM2N",
         "Hairdryer",
         "This lightweight hairdryer has 3 heat and speed settings. It's perfect for travel.",
-        "💨",
+        "hairdryer",
         2499,
         "hair,beauty",
     ),
-    ("66VCHSJNUP", "Tank Top", "Perfectly cropped cotton tank, with a scooped neckline.", "🎽", 1899, "clothing,tops"),
-    ("6E92ZMYYFZ", "Mug", "A simple mug with a mustard interior.", "☕", 899, "kitchen"),
+    ("66VCHSJNUP", "Tank Top", "Perfectly cropped cotton tank, with a scooped neckline.", "top", 1899, "clothing,tops"),
+    ("6E92ZMYYFZ", "Mug", "A simple mug with a mustard interior.", "mug", 899, "kitchen"),
     (
         "9SIQT8TOJO",
         "Bamboo Glass Jar",
         "This bamboo glass jar can hold 57 oz (1.7 l) and is perfect for any kitchen.",
-        "🫙",
+        "jar",
         549,
         "kitchen",
     ),
-    ("L9ECAV7KIM", "Loafers", "A neat addition to your summer wardrobe.", "👞", 8999, "footwear"),
-    ("LS4PSXUNUM", "Salt & Pepper Shakers", "Add some flavor to your kitchen.", "🧂", 1849, "kitchen"),
+    ("L9ECAV7KIM", "Loafers", "A neat addition to your summer wardrobe.", "loafers", 8999, "footwear"),
+    ("LS4PSXUNUM", "Salt & Pepper Shakers", "Add some flavor to your kitchen.", "shakers", 1849, "kitchen"),
     (
         "OLJCESPC7Z",
         "Sunglasses",
         "Add a modern touch to your outfits with these sleek aviator sunglasses.",
-        "🕶️",
+        "sunglasses",
         1999,
         "accessories",
     ),

@@ -90,6 +90,7 @@ def _start_nats(address: str, logs: Path) -> DataServer:
 
 
 def _start_postgres(address: str, data: Path, logs: Path) -> DataServer:
+    shutil.rmtree(data, ignore_errors=True)  # of a shop that was killed here before
     data.mkdir(parents=True)
     if os.geteuid() == 0:
         os.chown(data, *_unprivileged_user())

@@ -34,6 +34,7 @@ from cutset_demo.stores import open_stores
 from cutset_demo.telemetry import span_processor, tracer_of
 
 GRACE_SECONDS = 1  # for requests in flight when the node is told to go
+KEEP_ALIVE_SECONDS = 7200  # longer than a proxy keeps an idle connection: a reset in between would look like a fault
 HTTP_BACKLOG = 2048  # connections waiting to be accepted; a wave of experiments arrives at once
 
 GRPC_SERVICES: dict[str, Handlers] = {
@@ -88,9 +89,11 @@ async def run_node(
         replicas = {
             service: Replica(service, tracer_of(service, number, processor), methods, stores) for service in listen
         }
-        for service in listen.keys() & GRPC_SERVICES.keys():
-            server = await start_server(replicas[service], GRPC_SERVICES[service], listen[service])
-            stack.push_async_callback(server.stop, GRACE_SECONDS)
+        servers = [
+            await start_server(replicas[service], GRPC_SERVICES[service], listen[service])
+            for service in listen.keys() & GRPC_SERVICES.keys()
+        ]
+        stack.push_async_callback(_stop, servers)
         if "email" in listen:
             await email.confirm_orders(replicas["email"])
         await _wait_until_serving(address for service, address in listen.items() if service in GRPC_SERVICES)
@@ -99,6 +102,10 @@ async def run_node(
         else:
             report_ready()
             await told_to_go.wait()
+
+
+async def _stop(servers: Iterable[grpc.aio.Server]) -> None:
+    await asyncio.gather(*(server.stop(GRACE_SECONDS) for server in servers))
 
 
 async def _wait_until_serving(addresses: Iterable[str]) -> None:
@@ -116,6 +123,7 @@ async def _serve_pages(replica: Replica, address: str, told_to_go: asyncio.Event
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=GRACE_SECONDS,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
         )
     )
     # The socket listens from here on: who connects early waits, and is answered.

@@ -17,6 +17,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 EXPORT_DELAY_MILLISECONDS = 20  # an experiment waits for its trace; the default of 5 s would be most of its time
+EXPORT_SECONDS = 2.0  # how long one export may try; a collector that is gone must not hold the shop up when it stops
 QUEUE_SPANS = 65_536  # about a thousand requests in flight; a dropped span would look like a call never made
 
 FORWARDED_HEADERS = frozenset({"baggage", "uber-trace-id"})
@@ -34,7 +35,7 @@ def span_processor(otlp_endpoint: str) -> SpanProcessor | None:
         return None
     session = requests.Session()
     session.trust_env = False  # a proxy from the environment cannot reach a collector on loopback
-    exporter = OTLPSpanExporter(f"{otlp_endpoint.rstrip('/')}/v1/traces", session=session)
+    exporter = OTLPSpanExporter(f"{otlp_endpoint.rstrip('/')}/v1/traces", timeout=EXPORT_SECONDS, session=session)
     return BatchSpanProcessor(exporter, max_queue_size=QUEUE_SPANS, schedule_delay_millis=EXPORT_DELAY_MILLISECONDS)
 
 

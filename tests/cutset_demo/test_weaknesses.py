@@ -38,8 +38,14 @@ def _succeeds(boutique, request_class: str, fail: set[str]) -> bool:
     with boutique.client(**session) as client:
         for setup_method, setup_path, setup_form in setup:
             assert client.request(setup_method, setup_path, data=setup_form).status_code in (200, 302)
-    with boutique.client(fail, **session) as client:
+    boutique.calls.clear()
+    with boutique.client(sorted(fail), **session) as client:
         response: httpx.Response = client.request(method, path, data=form)
+        plan = client.headers["tracestate"]
+    unreached = _key()[request_class].get("not_reached", ())
+    calls = [call for call in boutique.calls if f"{call.service}/{call.method}" not in unreached]
+    assert calls
+    assert {call.metadata.get("tracestate") for call in calls} == {plan}  # else nothing was made to fail
     assert ("error" in response.text) == (response.status_code != expected)
     return response.status_code == expected
 

@@ -143,7 +143,15 @@ async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLabor
         ) as collector,
         open_client(config.limits.parallel) as client,
     ):
-        bench = Bench(config.target, key, collector, client, config.points, config.limits.trace_timeout)
+        bench = Bench(
+            target=config.target,
+            key=key,
+            collector=collector,
+            client=client,
+            level=config.points,
+            trace_timeout=config.limits.trace_timeout,
+            export_interval=config.collector.export_interval,
+        )
         yield MeshLaboratory(bench, repeats=config.limits.repeats)
 
 

@@ -22,7 +22,7 @@ from cutset.model.request import Request
 from cutset.model.span import Span
 
 AUDIT_RUNS = 3  # enough to tell what varies from what is always there
-IDLE_SECONDS = 0.5  # how long to watch the system before, to know what goes on without the request
+IDLE_INTERVALS = 2  # export intervals for which to watch the system first, to know what goes on without us
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +33,30 @@ class Audit:
     instrumented: frozenset[str]
 
 
-async def audit(bench: Bench, request: Request) -> Audit:
-    with _foreign_spans(bench) as idle:
-        await asyncio.sleep(IDLE_SECONDS)
+async def audit(bench: Bench, request: Request, idle: Counter[Point]) -> Audit:
+    """`idle` are the calls without a plan that the system makes by itself in `IDLE_INTERVALS`."""
+    trials: list[Trial] = []
+    instrumented: frozenset[str] = frozenset()
     with _foreign_spans(bench) as meanwhile:
-        trials = tuple(
-            [await attempt(bench, request, BASELINE, catalogue=(), instrumented=()) for _ in range(AUDIT_RUNS)]
-        )
-    spans = [span for trial in trials for span in trial.spans]
+        for _ in range(AUDIT_RUNS):
+            trials.append(await attempt(bench, request, BASELINE, catalogue=(), instrumented=instrumented))
+            # Now we know whose spans to wait for; until then only silence ends a trace.
+            instrumented = instrumented_services([span for trial in trials for span in trial.spans])
+        await asyncio.sleep(bench.export_interval)  # for calls outside the trace, which nothing announces
+    stray = _calls_outside(meanwhile, {trial.trace_id for trial in trials})
+    unplanned = frozenset().union(*(trial.lineage.unplanned for trial in trials))
     return Audit(
-        trials=trials,
+        trials=tuple(trials),
         calls=frozenset().union(*(trial.lineage.calls for trial in trials)),
-        not_reached=frozenset().union(*(trial.lineage.unplanned for trial in trials))
-        | _always_there(_stray_calls(meanwhile, trials), Counter(foreign_calls(idle))),
-        instrumented=instrumented_services(spans),
+        not_reached=unplanned | _always_there(stray, idle),
+        instrumented=instrumented,
     )
+
+
+async def idle_calls(bench: Bench) -> Counter[Point]:
+    with _foreign_spans(bench) as spans:
+        await asyncio.sleep(IDLE_INTERVALS * bench.export_interval)
+    return _calls_outside(spans, set())
 
 
 @contextmanager
@@ -60,11 +69,10 @@ def _foreign_spans(bench: Bench) -> Iterator[list[Span]]:
         unsubscribe()
 
 
-def _stray_calls(spans: Sequence[Span], trials: Collection[Trial]) -> Counter[Point]:
-    own = {trial.trace_id for trial in trials}
-    return Counter(foreign_calls([span for span in spans if span.trace_id not in own]))
+def _calls_outside(spans: Sequence[Span], traces: Collection[str]) -> Counter[Point]:
+    return Counter(foreign_calls([span for span in spans if span.trace_id not in traces]))
 
 
 def _always_there(seen: Counter[Point], idle: Counter[Point]) -> Points:
-    """Called at least once per request, and not merely because others call it too."""
+    """Called at least once per request, and not merely because others call it all the time."""
     return frozenset(point for point, count in seen.items() if count >= AUDIT_RUNS and count > 3 * idle[point])

@@ -21,8 +21,6 @@ from cutset.traces.collector import Collector
 from cutset.workload.send import send
 
 PLAN_SECONDS = 60  # a plan's life: longer than any experiment, short enough that a leaked one is soon worthless
-QUIET_SECONDS = 1.0  # a trace that does not close by its shape counts as whole when nothing arrives for so long
-EVIDENCE_SECONDS = 0.25  # how much longer to wait for spans of faults that have not been seen: a few export intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +52,7 @@ class Bench:
     client: httpx.AsyncClient
     level: Level
     trace_timeout: float  # seconds
+    export_interval: float  # seconds: what is quiet for longer than this has nothing more to say
 
 
 async def attempt(
@@ -70,7 +69,7 @@ async def attempt(
     )
     spans = await _trace(bench, trace_id, root_id, instrumented)
     lineage = read_lineage(spans, root_id, cut, bench.level)
-    if cut - lineage.fired:
+    if _may_have_fired_last(cut, lineage):
         spans = await _more_evidence(bench, trace_id, root_id, cut)
         lineage = read_lineage(spans, root_id, cut, bench.level)
     bench.collector.forget(trace_id)
@@ -91,23 +90,29 @@ def _headers(bench: Bench, cut: Cut, trace_id: str, root_id: str, catalogue: Col
 
 
 async def _trace(bench: Bench, trace_id: str, root_id: str, instrumented: Collection[str]) -> tuple[Span, ...]:
-    """All spans of the trace: until it closes, or nothing more arrives."""
+    """All spans of the trace: until it closes by its shape, or nothing more arrives for longer than exports take."""
     closed = partial(is_closed, root_id=root_id, instrumented=instrumented) if instrumented else _never
     deadline = asyncio.get_running_loop().time() + bench.trace_timeout
     spans: tuple[Span, ...] = ()
     while (left := deadline - asyncio.get_running_loop().time()) > 0:
         before = len(spans)
-        spans, complete = await bench.collector.trace(trace_id, closed, timeout=min(left, QUIET_SECONDS))
+        spans, complete = await bench.collector.trace(trace_id, closed, timeout=min(left, 1.5 * bench.export_interval))
         if complete or (len(spans) == before and entry_span(spans, root_id) is not None):
             break
     return spans
+
+
+def _may_have_fired_last(cut: Cut, lineage: Lineage) -> bool:
+    """A closed trace may still lack the last attempt of a call that failed on every replica."""
+    failed = {point.of_api for point in lineage.failed}
+    return any(fault.point.of_api in failed for fault in cut - lineage.fired)
 
 
 async def _more_evidence(bench: Bench, trace_id: str, root_id: str, cut: Cut) -> tuple[Span, ...]:
     def all_fired(spans: Sequence[Span]) -> bool:
         return read_lineage(spans, root_id, cut, bench.level).fired == cut
 
-    spans, _ = await bench.collector.trace(trace_id, all_fired, timeout=EVIDENCE_SECONDS)
+    spans, _ = await bench.collector.trace(trace_id, all_fired, timeout=bench.export_interval)
     return spans
 
 

@@ -19,16 +19,9 @@ _TYPE = "type.googleapis.com/envoy."
 _FILTERS = _TYPE + "extensions.filters."
 _HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
 
-HELPER_HEADERS = [
-    "x-cutset-gate",
-    "x-envoy-fault-abort-request",
-    "x-envoy-fault-abort-grpc-request",
-    "x-envoy-fault-abort-request-percentage",
-    "x-envoy-fault-delay-request",
-    "x-envoy-fault-delay-request-percentage",
-    "x-envoy-fault-throughput-response",
-    "x-envoy-fault-throughput-response-percentage",
-]
+_FAULT_HEADERS = ("abort-request", "abort-grpc-request", "delay-request", "throughput-response")
+_PERCENTAGE_HEADERS = ("abort-request-percentage", "delay-request-percentage", "throughput-response-percentage")
+HELPER_HEADERS = ["x-cutset-gate", *(f"x-envoy-fault-{name}" for name in _FAULT_HEADERS + _PERCENTAGE_HEADERS)]
 # Envoy's default of 3 parallel retries and 1,024 requests would fail experiments that the system would survive.
 UNLIMITED = 1_000_000
 # uvicorn closes idle connections after 5 s; a request sent at that moment would fail for no fault of ours.
@@ -37,9 +30,20 @@ UPSTREAM_IDLE_SECONDS = 3
 FLUSH_MILLISECONDS = 20
 FLUSH_SPANS = 256  # or as soon as so many wait: large enough that a busy mesh sends batches
 RESELECT_HOST = 50  # tries to find a replica that was not tried yet: with round robin a handful would do
-# The gRPC statuses that Envoy itself maps to 5xx: unknown, deadline, unimplemented, internal, unavailable, data loss.
-GRPC_FAILURES = "2|4|12|13|14|15"
 
+# Envoy's outlier detection asks no matcher about gRPC calls: it looks at the grpc-status header itself. So an injected
+# status comes to the router under another name, which the retry policy knows, and the route gives it back its own.
+_HIDDEN_STATUS = "x-cutset-grpc-status"
+_HIDE_INJECTED_STATUS = f"""
+function envoy_on_response(handle)
+  local headers = handle:headers()
+  local status = headers:get("grpc-status")
+  if status and headers:get("x-cutset-fault") then
+    headers:add("{_HIDDEN_STATUS}", status)
+    headers:remove("grpc-status")
+  end
+end
+"""
 _STRIP_BAGGAGE = """
 function envoy_on_request(handle)
   local headers, kept = handle:headers(), {}
@@ -136,11 +140,19 @@ def _outbound_listener(service: MeshService, name: str, port: int, filters: list
     if retries:
         route["retry_policy"] = _retry_policy(retries)
     virtual_host: Json = {
-        "routes": [{"match": {"prefix": "/"}, "route": route}],
+        "routes": [{"match": {"prefix": "/"}, "route": route, **_shown_status(service)}],
         "include_request_attempt_count": True,
+        "response_headers_to_remove": [_HIDDEN_STATUS],  # runs after the route's own additions
     }
     listener = _listener(name, port, _connection_manager(name, virtual_host, filters, options))
     return listener | {"traffic_direction": "OUTBOUND"}
+
+
+def _shown_status(service: MeshService) -> Json:
+    if not (service.outlier_detection and service.protocol == "grpc"):
+        return {}
+    status = {"key": "grpc-status", "value": f"%RESP({_HIDDEN_STATUS})%"}
+    return {"response_headers_to_add": [{"header": status, "append_action": "ADD_IF_ABSENT"}]}
 
 
 def _edge_listener(service: MeshService, port: int) -> Json:
@@ -256,7 +268,7 @@ def _tracing(service: str, replica: str) -> Json:
             "provider": {"name": "envoy.tracers.opentelemetry", "typed_config": provider},
             "random_sampling": {"value": 100},
             "custom_tags": tags,
-        }
+        },
     }
 
 
@@ -291,8 +303,9 @@ def _retry_policy(retries: int) -> Json:
     """Only what the callee cannot have processed: repeating a failed POST would be a fault of our own making."""
     other_hosts = {"@type": _TYPE + "extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate"}
     return {
-        "retry_on": "connect-failure,refused-stream,unavailable,retriable-status-codes",
+        "retry_on": "connect-failure,refused-stream,unavailable,retriable-status-codes,retriable-headers",
         "retriable_status_codes": [503],
+        "retriable_headers": [{"name": _HIDDEN_STATUS, "string_match": {"exact": "14"}}],
         "num_retries": retries,
         "retry_host_predicate": [{"name": "envoy.retry_host_predicates.previous_hosts", "typed_config": other_hosts}],
         "host_selection_retry_max_attempts": RESELECT_HOST,
@@ -311,7 +324,7 @@ def _service_cluster(service: MeshService, inbound_ports: list[int]) -> Json:
     options = _http_options(service.protocol)
     detection: Json = {}
     if service.outlier_detection:
-        options["outlier_detection"] = {"error_matcher": _real_failure()}
+        options |= _blind_to_injected_failures(service.protocol)
         detection["outlier_detection"] = {
             "consecutive_5xx": 5,
             "interval": "1s",
@@ -322,18 +335,19 @@ def _service_cluster(service: MeshService, inbound_ports: list[int]) -> Json:
     return _cluster(f"outbound:{service.name}", addresses, options) | detection
 
 
-def _real_failure() -> Json:
-    """Injected failures must not eject a replica that other users need."""
-
-    def header(name: str, **match: object) -> Json:
-        return {"http_response_headers_match": {"headers": [{"name": name, **match}]}}
-
-    failures = [
-        header(":status", string_match={"safe_regex": {"regex": "5.."}}),
-        header("grpc-status", string_match={"safe_regex": {"regex": GRPC_FAILURES}}),
+def _blind_to_injected_failures(protocol: str) -> Json:
+    """Injected failures must not eject a replica that other users need; real ones, HTTP and gRPC, still do."""
+    if protocol == "grpc":
+        codec = {"@type": _FILTERS + "http.upstream_codec.v3.UpstreamCodec"}
+        hide = _lua("cutset.hide", _HIDE_INJECTED_STATUS)
+        return {"http_filters": [hide, {"name": "envoy.filters.http.upstream_codec", "typed_config": codec}]}
+    failed = {"name": ":status", "string_match": {"safe_regex": {"regex": "5.."}}}
+    injected = {"name": "x-cutset-fault", "present_match": True}
+    rules = [
+        {"http_response_headers_match": {"headers": [failed]}},
+        {"not_match": {"http_response_headers_match": {"headers": [injected]}}},
     ]
-    injected = header("x-cutset-fault", present_match=True)
-    return {"and_match": {"rules": [{"or_match": {"rules": failures}}, {"not_match": injected}]}}
+    return {"outlier_detection": {"error_matcher": {"and_match": {"rules": rules}}}}
 
 
 def _http_options(protocol: str) -> Json:
@@ -370,7 +384,7 @@ def split_address(text: str) -> tuple[str, int]:
     if not (colon and host and port.isascii() and port.isdigit() and int(port) <= 65535) or any(
         c in host for c in " /"
     ):
-        raise ValueError(text)
+        raise ValueError(f"expected host:port, found `{text}`")
     return host, int(port)
 
 

@@ -8,6 +8,9 @@ from cutset.model.point import Point
 from cutset_agent import wire
 
 ANY_API = "*"  # `cart/*#2`: all that replica 2 serves
+# gRPC servers refuse requests at random once their metadata exceed 8 KiB: one is left to others.
+MAX_HEADER_BYTES = 7168
+HEADER_OVERHEAD_BYTES = 32  # what HTTP/2 counts for each header beyond its text
 
 _WIRE_KINDS = {EffectKind.ABORT: "A", EffectKind.GRPC: "G", EffectKind.DELAY: "D"}
 _CARRIERS = ("tracestate", "baggage", "jaeger")
@@ -61,6 +64,9 @@ def _carried(parts: tuple[str, ...], carriers: Sequence[str]) -> dict[str, str]:
         headers["baggage"] = wire.to_baggage(parts)
     if "jaeger" in carriers:
         headers |= wire.to_jaeger(parts)
+    size = sum(len(name) + len(value) + HEADER_OVERHEAD_BYTES for name, value in headers.items())
+    if size > MAX_HEADER_BYTES:
+        raise wire.PlanTooLargeError(f"its headers take {size} bytes of {MAX_HEADER_BYTES}")
     return headers
 
 

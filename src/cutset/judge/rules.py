@@ -9,14 +9,14 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cutset.judge.shape import MALFORMED, shape_of, visible_text
+from cutset.judge.shape import MALFORMED, main_text, shape_of, visible_text
 from cutset.model.outcome import Verdict
 from cutset.model.request import Expectation, Response
 
 KEYWORDS = ("error", "exception", "timeout", "timed out", "unavailable", "traceback")
 HEALTHY_STATUSES = frozenset(range(100, 400))  # of a baseline, unless the user expects others
 MISSING_SHOWN = 3  # parts named in a reason; more would not fit a line
-SNIPPET_LENGTH = 80  # characters quoted from an answer, so that a reason stays on one line
+SNIPPET_LENGTH = 120  # characters quoted from an answer, so that a reason stays on one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def _no_answer(response: Response, statuses: frozenset[int], expect: Expectation
     if response.error:
         return f"no answer: {_one_line(response.error)[: 2 * SNIPPET_LENGTH]}"
     if response.status not in statuses:
-        text = _snippet(visible_text(response.content_type, response.body))
+        text = _snippet(main_text(response.content_type, response.body))
         return f"{response.status} with `{text}`" if text else f"{response.status} with no text"
     if response.seconds > expect.max_seconds:
         return f"{response.status} only after {response.seconds:.1f}s (limit {expect.max_seconds:g}s{usual})"
@@ -104,7 +104,8 @@ def _enumerate(missing: frozenset[str]) -> str:
     """The outermost parts only: a missing list is news, that its entries' keys are missing too is not."""
     missing_paths = {_json_path(part) for part in missing}
     outermost = [part for part in missing if missing_paths.isdisjoint(_ancestors(_json_path(part)))]
-    outermost.sort(key=lambda part: ("#" not in part, part))  # an id names a part better than a class does
+    # An id names a part better than the classes that go with it.
+    outermost = sorted([part for part in outermost if "#" in part] or outermost)
     more = len(outermost) - MISSING_SHOWN
     return ", ".join(_one_line(part) for part in outermost[:MISSING_SHOWN]) + (f" and {more} more" if more > 0 else "")
 

@@ -31,6 +31,7 @@ _HTML = re.compile(
     r"|(?P<text>[^<]+|<)",
     re.IGNORECASE | re.DOTALL,
 )
+_MAIN = re.compile(r"<main(?=[\s/>]).*?(?:</main\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _ID_OR_CLASS = re.compile(
     r"(?:^|\s)(?P<name>id|class)\s*=\s*(?:\"(?P<double>[^\"]*)|'(?P<single>[^']*)|(?P<bare>[^\s\"'>]+))", re.IGNORECASE
 )
@@ -54,6 +55,12 @@ def visible_text(content_type: str, body: bytes) -> str:
     if not kind or kind.startswith("text/") or "json" in kind:
         return _decode(body)
     return ""
+
+
+def main_text(content_type: str, body: bytes) -> str:
+    """The visible text without title, menu and footer, where the page says which is its main part."""
+    main = _MAIN.search(_decode(body)) if "html" in content_type.lower() else None
+    return visible_text(content_type, main[0].encode() if main else body)
 
 
 def _decode(body: bytes) -> str:

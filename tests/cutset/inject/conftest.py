@@ -41,7 +41,7 @@ class _Echo(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    do_GET = do_POST = _answer
+    do_GET = do_POST = _answer  # noqa: N815 -- the names that http.server looks for
 
     def log_message(self, *_args: object) -> None:
         pass
@@ -59,7 +59,7 @@ class _GrpcEcho(grpc.GenericRpcHandler):
 
         def answer(_request: bytes, context: grpc.ServicerContext) -> bytes:
             if method.startswith("Fail"):
-                context.set_code(next(code for code in grpc.StatusCode if code.value[0] == int(method[4:])))
+                context.abort(next(code for code in grpc.StatusCode if code.value[0] == int(method[4:])), "as asked")
             return json.dumps(seen, default=repr).encode()
 
         return grpc.unary_unary_rpc_method_handler(answer)
@@ -171,6 +171,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         MeshService("guarded", "http", addresses("guarded"), retries=0, outlier_detection=True),
         MeshService("cart", "grpc", replicas),
         MeshService("ledger", "grpc", replicas[:2], retries=0, outlier_detection=True),
+        MeshService("stock", "grpc", replicas[:2], outlier_detection=True),
     )
     spec = MeshSpec(services, entry="web", environment="test", collector=collector)
     with run_mesh(spec, key=KEY, work_dir=tmp_path_factory.mktemp("mesh")) as mesh, httpx.Client() as client:

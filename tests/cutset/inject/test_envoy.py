@@ -22,7 +22,7 @@ def test_replicas_may_be_names_or_ipv6_addresses():
 
 @pytest.mark.parametrize("text", ["", "host", ":1", "host:", "host:x", "host:65536", "a b:1", "http://host:1"])
 def test_what_is_not_an_address_is_refused(text):
-    with pytest.raises(ValueError, match="^"):
+    with pytest.raises(ValueError, match="expected host:port"):
         split_address(text)
 
 
@@ -137,7 +137,7 @@ def test_a_failed_post_is_not_repeated(lab):
 
 
 def test_injected_failures_never_eject_a_replica_but_real_ones_do(lab):
-    ejections = "outbound:guarded.outlier_detection.ejections_enforced_total"
+    ejections = "outbound_guarded.outlier_detection.ejections_enforced_total"
     for _ in range(40):
         lab.get("guarded", "/", "guarded/GET /#1")
     assert lab.statistic(ejections) == 0
@@ -148,7 +148,7 @@ def test_injected_failures_never_eject_a_replica_but_real_ones_do(lab):
 
 
 def test_injected_grpc_failures_never_eject_a_replica_but_real_ones_do(lab):
-    ejections = "outbound:ledger.outlier_detection.ejections_enforced_total"
+    ejections = "outbound_ledger.outlier_detection.ejections_enforced_total"
     for _ in range(40):
         lab.call("ledger", "GetCart", lab.headers("ledger/GetCart#1:grpc(14)"))
     for _ in range(40):
@@ -158,6 +158,16 @@ def test_injected_grpc_failures_never_eject_a_replica_but_real_ones_do(lab):
     for _ in range(40):
         lab.call("ledger", "Fail13", lab.headers())
     _wait_for_ejection(lab, ejections)
+
+
+def test_outlier_detection_changes_nothing_in_what_callers_see(lab):
+    assert {lab.call("stock", "GetCart", lab.headers("stock/GetCart#1"))[0] for _ in range(10)} == {0}
+    status, _, call = lab.call("stock", "GetCart", lab.headers("stock/GetCart:grpc(14)"))
+    assert status == 14
+    assert dict(call.trailing_metadata())["x-cutset-fault"] == "grpc(14)"
+    assert "x-cutset-grpc-status" not in dict(call.trailing_metadata())
+    assert lab.call("stock", "GetCart", lab.headers("stock/GetCart:grpc(7)"))[0] == 7
+    assert lab.call("stock", "Fail9", lab.headers())[0] == 9
 
 
 def _wait_for_ejection(lab, statistic):

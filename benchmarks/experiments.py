@@ -1,0 +1,277 @@
+"""Experiments on the boutique: how many a second, how well they are kept apart, and what they cost everybody else.
+
+`make bench-experiments` prints one line per measurement and ends with one JSON line:
+
+    cuts_per_second      distinct cuts decided per second, each with its trace, evidence, repeats and re-checks
+    mixed_requests       requests with random plans sent in parallel to all request classes of the shop
+    wrong_outcomes       how many of them ended otherwise than the shop's answer key says
+    unmarked_requests    requests of ordinary users through the edge meanwhile
+    unmarked_failures    how many of them failed
+    unmarked_p50_ratio   median latency of one hop with the filter over the same hop without, interleaved
+    unmarked_p50_control the same hop without the filter over itself: how far the ratio can be trusted
+    discovery_seconds    audit and complete search of `GET /`, cuts of up to 3 APIs
+"""
+
+import asyncio
+import json
+import random
+import secrets
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import yaml
+
+import cutset_demo
+from cutset.cli.demo import run_boutique
+from cutset.cli.explore import open_laboratory, run_campaign
+from cutset.config import Config, load_config
+from cutset.experiment.laboratory import MeshLaboratory
+from cutset.inject.mesh import MeshService, MeshSpec, run_mesh
+from cutset.inject.plan import plan_headers
+from cutset.lineage.path import Level
+from cutset.model.fault import BASELINE, cut_of
+from cutset.model.outcome import Points, Verdict
+from cutset.model.point import Point
+from cutset.model.request import Request
+from cutset.workload.send import open_client, send
+
+CUTS = 600
+MIXED_REQUESTS = 3_000
+IN_FLIGHT = 24
+HOP_ROUNDS = 6_000
+REPLICAS = 2
+SEED = 20_240_601
+KEY = secrets.token_hex(32).encode()
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="cutset-bench-") as folder:
+        store = Path(folder)
+        results: dict[str, float] = {}
+        with run_boutique(REPLICAS, KEY, store) as boutique:
+            config = load_config(boutique.config_file)
+            config = replace(config, points=Level.REPLICA, limits=replace(config.limits, parallel=IN_FLIGHT))
+            results |= asyncio.run(measure_experiments(config))
+            results |= asyncio.run(measure_isolation(config, boutique.mesh.edge_url))
+            results |= measure_discovery(replace(config, points=Level.API), store)
+        results |= measure_hop(store)
+    print(json.dumps(results))
+
+
+async def measure_experiments(config: Config) -> dict[str, float]:
+    async with open_laboratory(config, KEY) as laboratory:
+        cuts = await distinct_cuts(config, laboratory)
+        slots = asyncio.Semaphore(IN_FLIGHT)
+        verdicts: list[Verdict] = []
+
+        async def decide(request: Request, points: Points) -> None:
+            async with slots:
+                outcome = await laboratory.run(request, cut_of(points))
+            verdicts.append(outcome.verdict)
+
+        start = time.perf_counter()
+        await asyncio.gather(*(decide(request, points) for request, points in cuts))
+        seconds = time.perf_counter() - start
+    counts = {verdict.value: verdicts.count(verdict) for verdict in Verdict}
+    print(f"{len(cuts)} distinct cuts in {seconds:.1f}s: {counts}", flush=True)
+    decided = len(verdicts) - counts["unknown"]
+    return {"cuts_per_second": round(decided / seconds, 1), "unknown_outcomes": counts["unknown"]}
+
+
+async def distinct_cuts(config: Config, laboratory: MeshLaboratory) -> list[tuple[Request, Points]]:
+    """Random sets of up to four replicas, the same number for each request class."""
+    chance = random.Random(SEED)
+    cuts: list[tuple[Request, Points]] = []
+    for request in config.requests:
+        audited = await laboratory.audit(request)
+        points = sorted({replace(p, replica=str(r)) for p in audited.calls for r in range(1, REPLICAS + 1)})
+        wanted = CUTS // len(config.requests)
+        chosen: set[Points] = set()
+        for _ in range(20 * wanted):  # a request with two points has fewer cuts than wanted
+            if len(chosen) < wanted:
+                chosen.add(frozenset(chance.sample(points, chance.randint(1, min(4, len(points))))))
+        cuts += [(request, cut) for cut in sorted(chosen, key=sorted)]
+    chance.shuffle(cuts)
+    return cuts
+
+
+async def measure_isolation(config: Config, edge_url: str) -> dict[str, float]:
+    """Every request has a plan of its own; ordinary users' requests go on all the while."""
+    chance = random.Random(SEED)
+    key = answer_key()
+    done = asyncio.Event()
+    marked = [
+        (request, random_cut(chance, key[request.name]))
+        for request in chance.choices(config.requests, k=MIXED_REQUESTS)
+    ]
+    slots = asyncio.Semaphore(IN_FLIGHT)
+
+    async with open_client(2 * IN_FLIGHT) as client:
+
+        async def ask(request: Request, points: Points, url: str) -> int:
+            def headers(cut: Points = frozenset()) -> dict[str, str]:
+                return plan_headers(
+                    cut_of(cut) if cut else BASELINE,
+                    trace_id=secrets.token_hex(16),
+                    span_id=secrets.token_hex(8),
+                    key=KEY,
+                    environment=config.target.environment,
+                    expires=int(time.time()) + 60,
+                )
+
+            plan = headers(points) if url == config.target.url else {}
+            setup = headers if url == config.target.url else dict
+            response = await send(client, request, base_url=url, plan=plan, setup_headers=setup, timeout=20)
+            return response.status
+
+        async def is_wrong(request: Request, points: Points) -> bool:
+            async with slots:
+                status = await ask(request, points, config.target.url)
+            return (status < 400) == any(cut <= points for cut in key[request.name])
+
+        async def ordinary_user(number: int) -> list[int]:
+            users_chance = random.Random(number)
+            statuses = []
+            while not done.is_set():
+                statuses.append(await ask(users_chance.choice(config.requests), frozenset(), edge_url))
+            return statuses
+
+        async with asyncio.TaskGroup() as group:
+            users = [group.create_task(ordinary_user(number)) for number in range(2)]
+            wrong = sum(await asyncio.gather(*(is_wrong(request, points) for request, points in marked)))
+            done.set()
+    statuses = [status for user in users for status in user.result()]
+    failures = sum(status >= 400 or status == 0 for status in statuses)
+    print(f"{len(marked)} mixed requests, {wrong} wrong; {len(statuses)} unmarked, {failures} failed", flush=True)
+    return {
+        "mixed_requests": len(marked),
+        "wrong_outcomes": wrong,
+        "unmarked_requests": len(statuses),
+        "unmarked_failures": failures,
+    }
+
+
+def answer_key() -> dict[str, list[Points]]:
+    """The shop's weaknesses at replica level."""
+    known = yaml.safe_load((Path(cutset_demo.__file__).parent / "WEAKNESSES.yaml").read_text())["requests"]
+    replicas = [str(number) for number in range(1, REPLICAS + 1)]
+    return {
+        name: [
+            frozenset(replace(Point.parse(p), replica=r) for p, r in product(cut, replicas)) for cut in entry["cuts"]
+        ]
+        for name, entry in known.items()
+    }
+
+
+def random_cut(chance: random.Random, cuts: list[Points]) -> Points:
+    """Half of them contain a whole cut; the others leave at least one of its points alone, and so must survive."""
+    points = sorted(frozenset().union(*cuts))
+    whole = chance.choice(cuts) if chance.random() < 0.5 else frozenset()
+    return whole | frozenset(chance.sample(points, chance.randint(0, min(6, len(points)))))
+
+
+def measure_discovery(config: Config, store: Path) -> dict[str, float]:
+    config = replace(config, requests=tuple(request for request in config.requests if request.name == "GET /"))
+    start = time.perf_counter()
+    run_campaign(config, KEY, store)
+    seconds = time.perf_counter() - start
+    print(f"discovery of GET / in {seconds:.2f}s", flush=True)
+    return {"discovery_seconds": round(seconds, 2)}
+
+
+def measure_hop(folder: Path) -> dict[str, float]:
+    with answering_backend() as backend:
+        spec = MeshSpec(services=(MeshService("echo", "http", (backend,)),))
+        with (
+            run_mesh(spec, key=KEY, work_dir=folder / "with") as filtered,
+            run_mesh(replace(spec, filters=False), key=KEY, work_dir=folder / "without") as plain,
+        ):
+            ports = {
+                "with": inbound_port(folder / "with"),
+                "without": inbound_port(folder / "without"),
+                "control": inbound_port(folder / "without"),
+            }
+            assert filtered.addresses != plain.addresses
+            medians = interleaved_medians(ports)
+    ratio, control = medians["with"] / medians["without"], medians["control"] / medians["without"]
+    print(
+        f"one hop: {medians['without'] * 1e6:.0f} µs, with the filter ×{ratio:.3f} (control ×{control:.3f})", flush=True
+    )
+    return {"unmarked_p50_ratio": round(ratio, 3), "unmarked_p50_control": round(control, 3)}
+
+
+def inbound_port(folder: Path) -> int:
+    """Of the listener in front of the backend: there the filter is, or is not."""
+    listeners = json.loads((folder / "envoy.json").read_text())["static_resources"]["listeners"]
+    (port,) = [
+        listener["address"]["socket_address"]["port_value"]
+        for listener in listeners
+        if listener["name"].startswith("inbound")
+    ]
+    return int(port)
+
+
+def interleaved_medians(ports: dict[str, int]) -> dict[str, float]:
+    """One request to each in turn, in changing order, so that whatever disturbs the machine disturbs all alike."""
+    request = (
+        b"GET /cart HTTP/1.1\r\nhost: echo\r\naccept: */*\r\ntraceparent: 00-"
+        + b"1" * 32
+        + b"-"
+        + b"2" * 16
+        + b"-01\r\n\r\n"
+    )
+    connections = {name: socket.create_connection(("127.0.0.1", port)) for name, port in ports.items()}
+    for connection in connections.values():
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    times: dict[str, list[float]] = {name: [] for name in ports}
+    order = list(connections.items())
+    chance = random.Random(SEED)
+    for turn in range(HOP_ROUNDS):
+        chance.shuffle(order)
+        for name, connection in order:
+            start = time.perf_counter()
+            connection.sendall(request)
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+            if turn >= HOP_ROUNDS // 10:  # the first tenth warms up
+                times[name].append(time.perf_counter() - start)
+    for connection in connections.values():
+        connection.close()
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+BACKEND = """
+import asyncio
+class Echo(asyncio.Protocol):
+    def connection_made(self, transport): self.transport = transport
+    def data_received(self, data): self.transport.write(b"HTTP/1.1 200 OK\\r\\ncontent-length: 2\\r\\n\\r\\nok")
+async def main():
+    server = await asyncio.get_running_loop().create_server(Echo, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+asyncio.run(main())
+"""
+
+
+@contextmanager
+def answering_backend() -> Iterator[str]:
+    """The fastest server that we can have from Python, in a process of its own."""
+    process = subprocess.Popen([sys.executable, "-c", BACKEND], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield f"127.0.0.1:{int(process.stdout.readline())}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+if __name__ == "__main__":
+    main()

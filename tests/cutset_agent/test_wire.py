@@ -1,0 +1,168 @@
+import json
+from importlib.resources import files
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cutset_agent import wire
+from cutset_agent.wire import Target, WireFault
+
+VECTORS = json.loads(files("cutset_agent").joinpath("wire_vectors.json").read_text(encoding="utf-8"))
+KEY = b"key"
+SIGNED = {"key": KEY, "environment": "test", "expires": 2_000_000_000}
+
+names = st.text(st.characters(exclude_characters="|", exclude_categories=["Cs"]), min_size=1, max_size=20)
+targets = st.builds(Target, names, st.text(st.characters(exclude_categories=["Cs"]), max_size=20), names | st.just(""))
+percents, attempts = st.integers(1, 100), st.integers(0, 99)
+delays = st.builds(WireFault, st.just("D"), st.integers(1, 3_600_000), percents, attempts)
+answers = st.builds(WireFault, st.just("A"), st.integers(200, 599), percents, attempts) | st.builds(
+    WireFault, st.just("G"), st.integers(1, 16), percents, attempts
+)
+
+
+def decode(parts, now=0.0):
+    return [wire.decode(part, KEY, "test", now) for part in parts]
+
+
+@pytest.mark.parametrize("vector", VECTORS["plans"], ids=lambda vector: vector["about"])
+def test_plans_are_written_as_the_golden_vectors_say(vector):
+    faults = [(Target(*fault["target"]), WireFault(*fault["fault"])) for fault in vector["faults"]]
+    catalogue = [Target(*target) for target in vector.get("catalogue", ())]
+    key, environment, expires = VECTORS["key"].encode(), VECTORS["environment"], VECTORS["expires"]
+    parts = wire.encode(faults, key=key, environment=environment, expires=expires, catalogue=catalogue)
+    assert list(parts) == vector["parts"]
+
+
+def test_ids_are_as_the_golden_vectors_say():
+    for vector in VECTORS["ids"]:
+        assert wire.target_id(vector["salt"], vector["target"]) == vector["id"]
+
+
+@pytest.mark.parametrize("vector", VECTORS["apis"], ids=lambda vector: vector["path"])
+def test_apis_are_named_as_the_golden_vectors_say(vector):
+    assert wire.normalise_api(vector["method"], vector["path"], vector["grpc"]) == vector["api"]
+
+
+@pytest.mark.parametrize("vector", VECTORS["rejected"])
+def test_golden_forgeries_are_rejected_with_their_reason(vector):
+    with pytest.raises(wire.PlanRejectedError, match=f"^{vector['reason']}$"):
+        wire.decode(vector["value"], VECTORS["key"].encode(), VECTORS["environment"], VECTORS["now"])
+
+
+@given(st.dictionaries(targets, st.tuples(answers | st.none(), delays | st.none()), max_size=80))
+def test_every_plan_can_be_read_back(plan):
+    faults = [(target, fault) for target, pair in plan.items() for fault in pair if fault]
+    parts = decode(wire.encode(faults, **SIGNED))
+    for target, pair in plan.items():
+        found = {fault for part in parts for fault in part.faults_at(target)}
+        assert found == {fault for fault in pair if fault}
+    assert sum(len(part.faults) for part in parts) == len(faults)
+
+
+@given(st.sets(targets, min_size=50, max_size=50), answers | delays)
+def test_fifty_points_with_the_same_fault_fit_one_value(fifty, fault):
+    (value,) = wire.encode([(target, fault) for target in fifty], **SIGNED)
+    assert len(value) <= 256
+
+
+@given(st.integers(0, 500), st.integers(1, 40))
+def test_no_part_and_no_carrier_exceeds_its_limit(count, kinds):
+    faults = [(Target(f"s{n}"), WireFault("D", 1 + n % kinds)) for n in range(count)]
+    parts = wire.encode(faults, **SIGNED)
+    assert all(len(part) <= wire.MAX_VALUE_CHARACTERS for part in parts)
+    assert all(set(part) <= {*wire.ALPHABET, ".", "~"} for part in parts)
+    assert len(wire.to_tracestate(parts)) <= 512
+    assert len(wire.to_baggage(parts)) <= 8192
+    assert wire.to_tracestate(parts).count("=") == min(2, len(parts))
+
+
+def test_a_plan_beyond_the_baggage_limit_is_refused():
+    parts = wire.encode([(Target(f"s{n}"), WireFault("A", 503)) for n in range(2000)], **SIGNED)
+    for carry in (wire.to_baggage, wire.to_jaeger):
+        with pytest.raises(wire.PlanTooLargeError, match="baggage holds 8192"):
+            carry(parts)
+
+
+def test_a_colliding_catalogue_changes_the_salt():
+    # 3,000 targets: some pair collides under most salts, but seldom one with the planned target.
+    catalogue = [Target(f"service{n}", "Get") for n in range(3000)]
+    first = {wire.target_id("A", str(target)): target for target in catalogue}
+    planned, other = next((t, first[i]) for t in catalogue if first[i := wire.target_id("A", str(t))] != t)
+    (part,) = decode(wire.encode([(planned, WireFault("A", 503))], **SIGNED, catalogue=catalogue))
+    assert part.salt != "A"
+    assert not part.faults_at(other)
+
+
+def test_if_every_salt_collides_the_plan_is_refused(monkeypatch):
+    monkeypatch.setattr(wire, "target_id", lambda _salt, _target: "AAAA")
+    with pytest.raises(wire.WireError, match="each of the 64 salts"):
+        wire.encode([(Target("a"), WireFault("A", 503)), (Target("b"), WireFault("A", 503))], **SIGNED)
+
+
+@pytest.mark.parametrize(
+    ("faults", "complaint"),
+    [
+        ([WireFault("A", 503), WireFault("A", 500)], "one answer only, found A500 and A503"),
+        ([WireFault("A", 503), WireFault("G", 14)], "one answer only, found A503 and G14"),
+        ([WireFault("D", 1), WireFault("D", 1, 50)], "one delay only, found D1p50 and D1"),
+    ],
+)
+def test_contradictions_are_refused(faults, complaint):
+    with pytest.raises(wire.WireError, match=complaint):
+        wire.encode([(Target("a"), fault) for fault in faults], **SIGNED)
+
+
+def test_the_same_fault_twice_is_one():
+    once = [(Target("a"), WireFault("A", 503))]
+    assert wire.encode(once * 2, **SIGNED) == wire.encode(once, **SIGNED)
+
+
+def test_nothing_is_signed_or_accepted_without_a_key():
+    with pytest.raises(wire.WireError, match="the signing key is empty"):
+        wire.encode([], key=b"", environment="test", expires=1)
+    (value,) = wire.encode([], **SIGNED)
+    with pytest.raises(wire.PlanRejectedError, match="no key"):
+        wire.decode(value, b"", "test", 0)
+
+
+@pytest.mark.parametrize("expires", [-1, 64**6])
+def test_an_impossible_expiry_is_refused(expires):
+    with pytest.raises(wire.WireError, match="expected an expiry in Unix seconds"):
+        wire.encode([], key=KEY, environment="test", expires=expires)
+
+
+@pytest.mark.parametrize("names", [("",), ("a|b",), ("a", "", "1|2")])
+def test_names_that_would_be_ambiguous_are_refused(names):
+    with pytest.raises(wire.WireError, match="expected names without"):
+        Target(*names)
+
+
+@pytest.mark.parametrize("fault", [("X", 1), ("A", 199), ("G", 0), ("D", 0), ("A", 503, 0), ("A", 503, 100, 100)])
+def test_impossible_faults_are_refused(fault):
+    with pytest.raises(wire.WireError, match="within its limits"):
+        WireFault(*fault)
+
+
+def test_opentelemetry_carries_plans_unchanged():
+    from opentelemetry.baggage.propagation import W3CBaggagePropagator
+    from opentelemetry.propagators.composite import CompositePropagator
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+    propagator = CompositePropagator([TraceContextTextMapPropagator(), W3CBaggagePropagator()])
+    faults = [(Target(f"s{n}", "Get", "1"), WireFault("D", 1000 + n % 3, 50, 1)) for n in range(1500)]
+    parts = wire.encode(faults, **SIGNED)
+    sent = {
+        "traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01",
+        "tracestate": wire.to_tracestate(parts),
+        "baggage": wire.to_baggage(parts),
+    }
+    context = propagator.extract(sent)
+    received: dict[str, str] = {}
+    with TracerProvider().get_tracer("test").start_as_current_span("hop", context=context) as span:
+        from opentelemetry.trace import set_span_in_context
+
+        propagator.inject(received, set_span_in_context(span, context))
+    assert received["tracestate"] == sent["tracestate"]
+    assert received["baggage"] == sent["baggage"]
