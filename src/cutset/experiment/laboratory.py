@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from cutset.errors import TargetError
 from cutset.experiment.audit import audit, idle_calls
-from cutset.experiment.liveness import dead_servers
+from cutset.experiment.liveness import Liveness, dead_servers
 from cutset.experiment.trial import Bench, Trial, attempt
 from cutset.judge.rules import Baseline, Judgement, baseline_of, judge
 from cutset.model.event import RequestAudited
@@ -37,6 +37,7 @@ class MeshLaboratory:
     def __init__(self, bench: Bench, *, repeats: int) -> None:
         self._bench = bench
         self._repeats = repeats
+        self._liveness = Liveness(bench.target.health)
         self._known: dict[str, _Known] = {}
         self._idle: Counter[Point] | None = None  # calls that go on without us
         self._catalogue: set[Point] = set()  # all points seen, so that no planned one is mistaken for another
@@ -107,7 +108,7 @@ class MeshLaboratory:
 
     async def _confirm(self, request: Request, failed: Outcome) -> Outcome:
         """A failure is blamed on the cut only while the request works without it."""
-        dead = await dead_servers(self._bench.target.health)
+        dead = await self._liveness.dead()
         if not failed.cut:
             return replace(failed, dead=dead)
         trial, judgement = await self._trial(request, BASELINE)

@@ -44,12 +44,17 @@ function envoy_on_response(handle)
   end
 end
 """
+# SDKs unescape the keys of baggage, so `%63utset` would be ours after the first service.
 _STRIP_BAGGAGE = """
+local function unescaped(text)
+  return (text:gsub("%%(%x%x)", function(code) return string.char(tonumber(code, 16)) end))
+end
 function envoy_on_request(handle)
   local headers, kept = handle:headers(), {}
   for i = 0, headers:getNumValues("baggage") - 1 do
     for member in string.gmatch(headers:getAtIndex("baggage", i), "[^,]+") do
-      if not string.find(member, "^%s*cutset%d*%s*=") then kept[#kept + 1] = string.match(member, "^%s*(.-)%s*$") end
+      local text = string.match(member, "^%s*(.-)%s*$")
+      if not string.find(unescaped(string.match(text, "^[^=;%s]*")), "^cutset%d*$") then kept[#kept + 1] = text end
     end
   end
   headers:remove("baggage")
@@ -97,21 +102,16 @@ def bootstrap(spec: MeshSpec, inbound_ports: Mapping[tuple[str, str], int]) -> J
             listeners.append(_edge_listener(service, spec.edge_port))
     if spec.collector:
         clusters.append(_cluster("collector", [spec.collector], _http_options("grpc")))
+    runtime: Json = {
+        "tracing.opentelemetry.flush_interval_ms": FLUSH_MILLISECONDS,
+        "tracing.opentelemetry.min_flush_spans": FLUSH_SPANS,
+    }
+    # The admin layer makes the kill switch work: POST /runtime_modify?cutset.enabled=0
+    layers = [{"name": "cutset", "static_layer": runtime}, {"name": "admin", "admin_layer": {}}]
     return {
         "admin": {"address": _address(f"{LOOPBACK}:{spec.admin_port}")},
         "static_resources": {"listeners": listeners, "clusters": clusters},
-        "layered_runtime": {"layers": [{"name": "cutset", "static_layer": _runtime()}, _ADMIN_LAYER]},
-    }
-
-
-# The kill switch is a runtime key that the admin endpoint can change: POST /runtime_modify?cutset.enabled=0
-_ADMIN_LAYER: Json = {"name": "admin", "admin_layer": {}}
-
-
-def _runtime() -> Json:
-    return {
-        "tracing.opentelemetry.flush_interval_ms": FLUSH_MILLISECONDS,
-        "tracing.opentelemetry.min_flush_spans": FLUSH_SPANS,
+        "layered_runtime": {"layers": layers},
     }
 
 
@@ -166,7 +166,8 @@ def _edge_listener(service: MeshService, port: int) -> Json:
             "mutations": removals,
         },
     }
-    strip = _guarded("cutset.edge.baggage", [_header_contains("baggage", "cutset")], [_lua("strip", _STRIP_BAGGAGE)])
+    suspicious = [_header_contains("baggage", "cutset"), _header_contains("baggage", "%")]
+    strip = _guarded("cutset.edge.baggage", suspicious, [_lua("cutset.strip", _STRIP_BAGGAGE)])
     return _outbound_listener(service, "edge", port, [strip], early_header_mutation_extensions=[early])
 
 
@@ -228,8 +229,10 @@ def _guarded(name: str, any_of: list[Json], chain: list[Json], *, switch: str = 
     }
     if switch:
         action["sample_percent"] = {"default_value": {"numerator": 100}, "runtime_key": switch}
-    predicate = any_of[0] if len(any_of) == 1 else {"or_matcher": {"predicate": any_of}}
-    matcher: Json = {"predicate": predicate, "on_match": {"action": {"name": name, "typed_config": action}}}
+    matcher: Json = {
+        "predicate": {"or_matcher": {"predicate": any_of}},
+        "on_match": {"action": {"name": name, "typed_config": action}},
+    }
     composite = {"name": f"{name}.composite", "typed_config": {"@type": _FILTERS + "http.composite.v3.Composite"}}
     return {
         "name": name,
