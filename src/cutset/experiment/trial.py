@@ -59,14 +59,7 @@ async def attempt(
     bench: Bench, request: Request, cut: Cut, *, catalogue: Collection[Point], instrumented: Collection[str]
 ) -> Trial:
     trace_id, root_id = secrets.token_hex(16), secrets.token_hex(8)
-    response = await send(
-        bench.client,
-        request,
-        base_url=bench.target.url,
-        plan=_headers(bench, cut, trace_id, root_id, catalogue),
-        setup_headers=lambda: _headers(bench, BASELINE, secrets.token_hex(16), secrets.token_hex(8), ()),
-        timeout=request.expect.max_seconds + 1,
-    )
+    response = await _send(bench, request, _headers(bench, cut, trace_id, root_id, catalogue))
     spans = await _trace(bench, trace_id, root_id, instrumented)
     lineage = read_lineage(spans, root_id, cut, bench.level)
     if _may_have_fired_last(cut, lineage):
@@ -74,6 +67,26 @@ async def attempt(
         lineage = read_lineage(spans, root_id, cut, bench.level)
     bench.collector.forget(trace_id)
     return Trial(trace_id, response, lineage, spans, entry_span(spans, root_id) is not None)
+
+
+async def send_unfaulted(bench: Bench, request: Request) -> Response:
+    """Without waiting for its trace. Carries an empty plan, so that it is not mistaken for somebody else's."""
+    return await _send(bench, request, _unfaulted(bench))
+
+
+async def _send(bench: Bench, request: Request, plan: dict[str, str]) -> Response:
+    return await send(
+        bench.client,
+        request,
+        base_url=bench.target.url,
+        plan=plan,
+        setup_headers=partial(_unfaulted, bench),
+        timeout=request.expect.max_seconds + 1,
+    )
+
+
+def _unfaulted(bench: Bench) -> dict[str, str]:
+    return _headers(bench, BASELINE, secrets.token_hex(16), secrets.token_hex(8), ())
 
 
 def _headers(bench: Bench, cut: Cut, trace_id: str, root_id: str, catalogue: Collection[Point]) -> dict[str, str]:

@@ -22,6 +22,8 @@ _HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
 _FAULT_HEADERS = ("abort-request", "abort-grpc-request", "delay-request", "throughput-response")
 _PERCENTAGE_HEADERS = ("abort-request-percentage", "delay-request-percentage", "throughput-response-percentage")
 HELPER_HEADERS = ["x-cutset-gate", *(f"x-envoy-fault-{name}" for name in _FAULT_HEADERS + _PERCENTAGE_HEADERS)]
+# Headers that may hold a plan, and what they contain if they do.
+CARRIERS = {"tracestate": "cutset", "baggage": "cutset", "uberctx-cutset": "."}
 # Envoy's default of 3 parallel retries and 1,024 requests would fail experiments that the system would survive.
 UNLIMITED = 1_000_000
 # uvicorn closes idle connections after 5 s; a request sent at that moment would fail for no fault of ours.
@@ -96,7 +98,7 @@ def bootstrap(spec: MeshSpec, inbound_ports: Mapping[tuple[str, str], int]) -> J
             listeners.append(_inbound_listener(spec, service, replica, port))
             clusters.append(_replica_cluster(service, replica, address))
         ports = [inbound_ports[service.name, replica] for replica, _ in _replicas(service)]
-        listeners.append(_outbound_listener(service, f"outbound:{service.name}", service.port, []))
+        listeners.append(_outbound_listener(service))
         clusters.append(_service_cluster(service, ports))
         if service.name == spec.entry:
             listeners.append(_edge_listener(service, spec.edge_port))
@@ -122,30 +124,60 @@ def _replicas(service: MeshService) -> list[tuple[str, str]]:
 def _inbound_listener(spec: MeshSpec, service: MeshService, replica: str, port: int) -> Json:
     name = f"inbound:{service.name}#{replica}"
     route: Json = {"match": {"prefix": "/"}, "route": {"cluster": name, "timeout": "0s"}}
-    virtual_host: Json = {"routes": [route], "request_headers_to_remove": HELPER_HEADERS}
+    routes = [route]
     options: Json = {}
     filters: list[Json] = []
     if spec.filters:
-        filters.append(plan_filter(service.name, replica, spec.environment))
+        filters += plan_filters(service.name, replica, spec.environment)
+        routes = [_for_plans(route, carrier, filters) for carrier in CARRIERS] + routes
         options |= _mark_injected_replies()
     if spec.collector:
         options |= _tracing(service.name, replica)
-    listener = _listener(name, port, _connection_manager(name, virtual_host, filters, options))
+    listener = _listener(name, port, _connection_manager(name, {"routes": routes}, filters, options))
     return listener | {"traffic_direction": "INBOUND"}
 
 
-def _outbound_listener(service: MeshService, name: str, port: int, filters: list[Json], **options: object) -> Json:
+def _switched_on(route: Json, header: str, contains: str, filters: list[Json]) -> Json:
+    """The same route for requests with such a header: the only ones for which the filters are switched on.
+
+    A composite filter could guard them too, but costs every other request more.
+    """
+    switched_on = {"@type": _TYPE + "config.route.v3.FilterConfig", "config": {}}
+    return {
+        **route,
+        "match": {"prefix": "/", "headers": [{"name": header, "string_match": {"contains": contains}}]},
+        "typed_per_filter_config": {str(each["name"]): switched_on for each in filters},
+    }
+
+
+def _for_plans(route: Json, carrier: str, filters: list[Json]) -> Json:
+    marked = _switched_on(route, carrier, CARRIERS[carrier], filters)
+    marked["request_headers_to_remove"] = HELPER_HEADERS  # after all filters: the application never sees them
+    assert isinstance(marked["match"], dict)
+    marked["match"]["runtime_fraction"] = {"default_value": {"numerator": 100}, "runtime_key": "cutset.enabled"}
+    return marked
+
+
+def _outbound_listener(service: MeshService) -> Json:
+    name = f"outbound:{service.name}"
+    listener = _listener(name, service.port, _connection_manager(name, _balanced([_route_to(service)]), [], {}))
+    return listener | {"traffic_direction": "OUTBOUND"}
+
+
+def _route_to(service: MeshService) -> Json:
     route: Json = {"cluster": f"outbound:{service.name}", "timeout": f"{service.timeout_seconds}s"}
     retries = len(service.replicas) - 1 if service.retries is None else service.retries
     if retries:
         route["retry_policy"] = _retry_policy(retries)
-    virtual_host: Json = {
-        "routes": [{"match": {"prefix": "/"}, "route": route, **_shown_status(service)}],
+    return {"match": {"prefix": "/"}, "route": route, **_shown_status(service)}
+
+
+def _balanced(routes: list[Json]) -> Json:
+    return {
+        "routes": routes,
         "include_request_attempt_count": True,
         "response_headers_to_remove": [_HIDDEN_STATUS],  # runs after the route's own additions
     }
-    listener = _listener(name, port, _connection_manager(name, virtual_host, filters, options))
-    return listener | {"traffic_direction": "OUTBOUND"}
 
 
 def _shown_status(service: MeshService) -> Json:
@@ -166,21 +198,19 @@ def _edge_listener(service: MeshService, port: int) -> Json:
             "mutations": removals,
         },
     }
-    suspicious = [_header_contains("baggage", "cutset"), _header_contains("baggage", "%")]
-    strip = _guarded("cutset.edge.baggage", suspicious, [_lua("cutset.strip", _STRIP_BAGGAGE)])
-    return _outbound_listener(service, "edge", port, [strip], early_header_mutation_extensions=[early])
+    strip = _lua("cutset.strip", _STRIP_BAGGAGE) | {"disabled": True}
+    route = _route_to(service)
+    routes = [_switched_on(route, "baggage", suspicious, [strip]) for suspicious in ("cutset", "%")]
+    options: Json = {"early_header_mutation_extensions": [early]}
+    manager = _connection_manager("edge", _balanced([*routes, route]), [strip], options)
+    return _listener("edge", port, manager) | {"traffic_direction": "OUTBOUND"}
 
 
-def plan_filter(service: str, replica: str, environment: str) -> Json:
-    """Nothing of it runs for a request without a plan.
+def plan_filters(service: str, replica: str, environment: str) -> list[Json]:
+    """Lua decides, Envoy's fault filter executes. Off, but for routes that switch them on.
 
-    Must not be named `cutset`: the fault filter empties the metadata of its own name, and ours is called that.
+    Neither may be named `cutset`: the fault filter empties the metadata of its own name, and ours is called that.
     """
-    carriers = [
-        _header_contains("tracestate", "cutset"),
-        _header_contains("baggage", "cutset"),
-        _header_contains("uberctx-cutset", "."),
-    ]
     fault: Json = {
         "name": "cutset.fault",
         "typed_config": {
@@ -191,7 +221,7 @@ def plan_filter(service: str, replica: str, environment: str) -> Json:
         },
     }
     lua = _lua("cutset.lua", filter_source(service, replica, environment))
-    return _guarded("cutset.plan", carriers, [lua, fault], switch="cutset.enabled")
+    return [lua | {"disabled": True}, fault | {"disabled": True}]
 
 
 def filter_source(service: str, replica: str, environment: str) -> str:
@@ -208,39 +238,6 @@ def _lua(name: str, source: str) -> Json:
     return {
         "name": name,
         "typed_config": {"@type": _FILTERS + "http.lua.v3.Lua", "default_source_code": {"inline_string": source}},
-    }
-
-
-def _header_contains(header: str, text: str) -> Json:
-    header_input = {"@type": _TYPE + "type.matcher.v3.HttpRequestHeaderMatchInput", "header_name": header}
-    return {
-        "single_predicate": {
-            "input": {"name": header, "typed_config": header_input},
-            "value_match": {"contains": text},
-        }
-    }
-
-
-def _guarded(name: str, any_of: list[Json], chain: list[Json], *, switch: str = "") -> Json:
-    """Filters that are created only for requests that match, and while the runtime key `switch` is not 0."""
-    action: Json = {
-        "@type": _FILTERS + "http.composite.v3.ExecuteFilterAction",
-        "filter_chain": {"typed_config": chain},
-    }
-    if switch:
-        action["sample_percent"] = {"default_value": {"numerator": 100}, "runtime_key": switch}
-    matcher: Json = {
-        "predicate": {"or_matcher": {"predicate": any_of}},
-        "on_match": {"action": {"name": name, "typed_config": action}},
-    }
-    composite = {"name": f"{name}.composite", "typed_config": {"@type": _FILTERS + "http.composite.v3.Composite"}}
-    return {
-        "name": name,
-        "typed_config": {
-            "@type": _TYPE + "extensions.common.matching.v3.ExtensionWithMatcher",
-            "extension_config": composite,
-            "xds_matcher": {"matcher_list": {"matchers": [matcher]}},
-        },
     }
 
 
