@@ -196,7 +196,7 @@ def random_cut(chance: random.Random, cuts: list[Points]) -> Points:
 def measure_discovery(config: Config, store: Path) -> dict[str, float]:
     config = replace(config, requests=tuple(request for request in config.requests if request.name == "GET /"))
     start = time.perf_counter()
-    run_campaign(config, KEY, store)
+    run_campaign(config, KEY, store, replay="")
     seconds = time.perf_counter() - start
     print(f"discovery of GET / in {seconds:.2f}s", flush=True)
     return {"discovery_seconds": round(seconds, 2)}

@@ -47,6 +47,7 @@ class CampaignSettings:
     parallel: int
     max_experiments: int
     fingerprint: str = ""  # of everything that outcomes depend on
+    replay: str = ""  # the command that tries a finding again
 
 
 async def explore(
@@ -93,7 +94,12 @@ class _Campaign:
         if not self._history:
             names = tuple(request.name for request in requests)
             self._record(
-                CampaignStarted(requests=names, settings=self._settings.fingerprint, max_size=self._settings.max_size)
+                CampaignStarted(
+                    requests=names,
+                    settings=self._settings.fingerprint,
+                    max_size=self._settings.max_size,
+                    replay=self._settings.replay,
+                )
             )
         done = {event.request for event in self._history if isinstance(event, RequestFinished) and not event.reason}
         # One at a time and before any fault: the audit attributes every stray call to the one request under way.

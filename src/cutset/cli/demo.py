@@ -23,6 +23,7 @@ from cutset.cli.explore import (
     RequestOption,
     adjust,
     conclude,
+    replay_command,
     run_campaign,
     run_replay,
 )
@@ -70,9 +71,10 @@ def demo_command(
         config = adjust(load_config(boutique.config_file), request, points, max_size, parallel)
         if replay:
             raise typer.Exit(run_replay(config, key, store, replay, as_json=as_json))
-        campaign = run_campaign(config, key, store)
-        conclude(campaign, f"cutset demo{_not_default(store)} --replay", as_json=as_json)
-        summary = summarise(campaign[1])
+        command = replay_command("cutset demo", {"--store": (store, DEFAULT_STORE)})
+        campaign, events = run_campaign(config, key, store, replay=command)
+        conclude(campaign, events, as_json=as_json)
+        summary = summarise(events)
         code = compare(summary, answer_key(summary, config.points, replicas))
         if keep:
             _keep_open(boutique, summary, key)
@@ -186,7 +188,3 @@ def _free_ports(count: int) -> list[int]:
         for each in sockets:
             each.bind((HOST, 0))
         return [each.getsockname()[1] for each in sockets]
-
-
-def _not_default(store: Path) -> str:
-    return f" --store {store}" if store != DEFAULT_STORE else ""

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from difflib import get_close_matches
@@ -17,7 +17,7 @@ from rich.markup import escape
 
 from cutset.campaign.explore import CampaignSettings, explore
 from cutset.cli.progress import show_progress
-from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, replay_command
+from cutset.cli.report import DEFAULT_STORE, STORE_OPTION
 from cutset.config import Config, load_config, signing_key
 from cutset.errors import UsageError
 from cutset.experiment.laboratory import MeshLaboratory
@@ -35,6 +35,7 @@ from cutset.store.ledger import Ledger, open_ledger
 from cutset.traces.collector import collect
 from cutset.workload.send import open_client
 
+DEFAULT_CONFIG = Path("cutset.yaml")
 RequestOption = Annotated[
     list[str] | None, typer.Option("--request", "-r", help="Only this request class; may be given several times.")
 ]
@@ -45,7 +46,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on s
 
 
 def explore_command(
-    config_file: Annotated[Path, typer.Option("--config", "-c", help="The configuration.")] = Path("cutset.yaml"),
+    config_file: Annotated[Path, typer.Option("--config", "-c", help="The configuration.")] = DEFAULT_CONFIG,
     request: RequestOption = None,
     points: PointsOption = None,
     max_size: MaxSizeOption = None,
@@ -73,8 +74,9 @@ def explore_command(
         if resume:
             raise UsageError("`--replay` and `--resume` exclude each other")
         raise typer.Exit(run_replay(config, key, store, replay, as_json=as_json))
-    events = run_campaign(config, key, store, resume=resume)
-    raise typer.Exit(conclude(events, replay_command(store), as_json=as_json))
+    options = {"-c": (config_file, DEFAULT_CONFIG), "--store": (store, DEFAULT_STORE)}
+    campaign, events = run_campaign(config, key, store, replay=replay_command("cutset explore", options), resume=resume)
+    raise typer.Exit(conclude(campaign, events, as_json=as_json))
 
 
 def adjust(
@@ -88,7 +90,15 @@ def adjust(
     return replace(config, limits=limits, requests=requests, points=points or config.points)
 
 
-def run_campaign(config: Config, key: bytes, store: Path, *, resume: bool = False) -> tuple[str, list[Event]]:
+def replay_command(command: str, options: Mapping[str, tuple[Path, Path]]) -> str:
+    """With the options whose values are not the default ones."""
+    given = [f" {name} {value}" for name, (value, default) in options.items() if value != default]
+    return f"{command}{''.join(given)} --replay"
+
+
+def run_campaign(
+    config: Config, key: bytes, store: Path, *, replay: str, resume: bool = False
+) -> tuple[str, list[Event]]:
     """Runs to the end, with progress on standard error; returns the campaign's name and all its events."""
     settings = CampaignSettings(
         max_size=config.limits.max_size,
@@ -96,6 +106,7 @@ def run_campaign(config: Config, key: bytes, store: Path, *, resume: bool = Fals
         parallel=config.limits.parallel,
         max_experiments=config.limits.experiments,
         fingerprint=_fingerprint(config),
+        replay=replay,
     )
 
     async def run(ledger: Ledger, campaign: str) -> None:
@@ -116,15 +127,14 @@ def run_campaign(config: Config, key: bytes, store: Path, *, resume: bool = Fals
         return campaign, ledger.events(campaign)
 
 
-def conclude(campaign: tuple[str, list[Event]], replay: str, *, as_json: bool) -> int:
+def conclude(campaign: str, events: Sequence[Event], *, as_json: bool) -> int:
     """Prints the report; returns the exit code."""
-    name, events = campaign
     summary = summarise(events)
     if as_json:
-        print(json.dumps(to_document(summary, name, replay), indent=2))
+        print(json.dumps(to_document(summary, campaign), indent=2))
     else:
         console = Console(highlight=False, soft_wrap=True)
-        for line in to_lines(summary, replay):
+        for line in to_lines(summary):
             console.print(line)
     return exit_code(summary)
 

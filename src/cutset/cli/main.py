@@ -1,5 +1,6 @@
 """The command line: its commands, and the one place where errors are printed and exit codes are picked."""
 
+import signal
 import sys
 from typing import Annotated
 
@@ -49,6 +50,8 @@ def _options(
 
 def main() -> None:
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    # As an exception, so that everything started is also stopped when a container or a CI system ends us.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         code = app(standalone_mode=False)
     except CutsetError as error:

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.config import load_mesh
+from cutset.config import KEY_VARIABLE, load_mesh
 from cutset.inject.mesh import Mesh, run_mesh
 
 mesh_app = typer.Typer(no_args_is_help=True, help="Run local services behind a real Envoy mesh.")
@@ -33,7 +33,7 @@ def up_command(
     Example: `CUTSET_KEY=$(openssl rand -hex 32) cutset mesh up mesh.yaml`
     """
     spec = load_mesh(file)
-    key = os.environ.get("CUTSET_KEY", "").encode()
+    key = os.environ.get(KEY_VARIABLE, "").encode()
     console = Console(highlight=False, soft_wrap=True)
     with (
         tempfile.TemporaryDirectory(prefix="cutset-mesh-") as work_dir,
@@ -42,7 +42,7 @@ def up_command(
         for line in _lines(mesh):
             console.print(line)
         if not key:
-            Console(stderr=True).print("[yellow]warning:[/] CUTSET_KEY is not set, so no plan causes a fault")
+            Console(stderr=True).print(f"[yellow]warning:[/] {KEY_VARIABLE} is not set, so no plan causes a fault")
         console.print("Press Ctrl-C to stop")
         threading.Event().wait()
 

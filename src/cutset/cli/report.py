@@ -37,15 +37,11 @@ def report_command(
         campaign = find_campaign(ledger, campaign)
         summary = summarise(ledger.events(campaign))
     if as_json:
-        print(json.dumps(to_document(summary, campaign, replay_command(store)), indent=2))
+        print(json.dumps(to_document(summary, campaign), indent=2))
         return
     console = Console(highlight=False, soft_wrap=True)
-    for line in to_lines(summary, replay_command(store)):
+    for line in to_lines(summary):
         console.print(line)
-
-
-def replay_command(store: Path) -> str:
-    return "cutset explore" + (f" --store {store}" if store != DEFAULT_STORE else "") + " --replay"
 
 
 def find_campaign(ledger: Ledger, wanted: str) -> str:

@@ -13,6 +13,7 @@ class CampaignStarted:
     requests: tuple[str, ...]
     settings: str  # the settings that outcomes depend on, as canonical JSON: a campaign resumes only under the same
     max_size: int
+    replay: str  # the command that takes a finding's id and tries it again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

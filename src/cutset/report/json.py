@@ -9,14 +9,13 @@ from cutset.report.summary import RequestSummary, Summary
 FORMAT = 1
 
 
-def to_document(summary: Summary, campaign: str, replay: str) -> dict[str, Any]:
-    """`replay` is the command that takes a finding's id."""
+def to_document(summary: Summary, campaign: str) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "campaign": campaign,
         "max_size": summary.max_size,
         "complete": summary.complete,
-        "requests": [_request(request, replay) for request in summary.requests],
+        "requests": [_request(request, summary.replay) for request in summary.requests],
     }
 
 

@@ -32,6 +32,7 @@ class RequestSummary:
 @dataclass(frozen=True, slots=True)
 class Summary:
     max_size: int
+    replay: str  # the command that takes a finding's id and tries it again
     requests: tuple[RequestSummary, ...]
     finished: bool
 
@@ -47,10 +48,10 @@ class Summary:
 def summarise(events: Sequence[Event]) -> Summary:
     started = next((event for event in events if isinstance(event, CampaignStarted)), None)
     if started is None:
-        return Summary(0, (), finished=False)
+        return Summary(0, "", (), finished=False)
     ended = [event for event in events if isinstance(event, CampaignFinished)]
     requests = tuple(_summarise_request(name, events) for name in started.requests)
-    return Summary(started.max_size, requests, finished=bool(ended))
+    return Summary(started.max_size, started.replay, requests, finished=bool(ended))
 
 
 def _summarise_request(name: str, events: Sequence[Event]) -> RequestSummary:

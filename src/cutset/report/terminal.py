@@ -9,10 +9,10 @@ from cutset.model.finding import Finding
 from cutset.report.summary import RequestSummary, Summary
 
 
-def to_lines(summary: Summary, replay: str) -> Iterator[str]:
-    """Lines with rich's markup. `replay` is the command that takes a finding's id."""
+def to_lines(summary: Summary) -> Iterator[str]:
+    """Lines with rich's markup."""
     for request in summary.requests:
-        yield from _request_lines(request, replay)
+        yield from _request_lines(request, summary.replay)
         yield ""
     yield _totals(summary)
 

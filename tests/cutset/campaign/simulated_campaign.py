@@ -62,7 +62,7 @@ class SimulatedLaboratory:
 
 async def main(store: Path) -> None:
     with open_ledger(store) as ledger:
-        async for _ in explore("only", REQUESTS, SimulatedLaboratory(pause=0.002), ledger, SETTINGS):
+        async for _ in explore("only", REQUESTS, SimulatedLaboratory(pause=0.05), ledger, SETTINGS):
             pass
 
 

@@ -45,6 +45,10 @@ def recorded(store: Path) -> list[Event]:
         return ledger.events("only")
 
 
+def experiments_of(events: list[Event]) -> list[tuple[str, Cut]]:
+    return [(event.request, event.outcome.cut) for event in events if isinstance(event, ExperimentFinished)]
+
+
 def found(events: list[Event]) -> set[tuple[str, Points]]:
     return {(finding.request, points_of(finding.cut)) for finding in findings_of(events)}
 
@@ -63,19 +67,16 @@ def test_a_campaign_killed_many_times_repeats_nothing_and_finds_the_same(tmp_pat
     kills = 0
     while not any(isinstance(event, CampaignFinished) for event in recorded(tmp_path)):
         process = subprocess.Popen([sys.executable, simulated_campaign.__file__, tmp_path])
-        before = len(recorded(tmp_path))
-        # Strike at some moment after the next event, wherever that may be: in an experiment, in a write, in between.
-        while process.poll() is None and len(recorded(tmp_path)) <= before:
+        before = len(experiments_of(recorded(tmp_path)))
+        # Strike at some moment after the next experiment, wherever that is: in another one, in a write, in between.
+        while process.poll() is None and len(experiments_of(recorded(tmp_path))) <= before:
             time.sleep(0.001)
-        time.sleep(random_delays.uniform(0, 0.02))
+        time.sleep(random_delays.uniform(0, 0.04))
         process.send_signal(signal.SIGKILL)
         kills += process.wait() == -signal.SIGKILL
 
     assert kills >= 5
-    experiments = Counter(
-        (event.request, event.outcome.cut) for event in recorded(tmp_path) if isinstance(event, ExperimentFinished)
-    )
-    assert max(experiments.values()) == 1
+    assert max(Counter(experiments_of(recorded(tmp_path))).values()) == 1
     assert found(recorded(tmp_path)) == TRUTH
 
 

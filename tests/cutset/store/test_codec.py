@@ -32,7 +32,13 @@ outcomes = st.builds(
     dead=st.lists(st.text(), max_size=1).map(tuple),
 )
 events = st.one_of(
-    st.builds(CampaignStarted, requests=st.lists(st.text()).map(tuple), settings=st.text(), max_size=st.integers(1, 9)),
+    st.builds(
+        CampaignStarted,
+        requests=st.lists(st.text()).map(tuple),
+        settings=st.text(),
+        max_size=st.integers(1, 9),
+        replay=st.text(),
+    ),
     st.builds(
         RequestAudited,
         request=st.text(),

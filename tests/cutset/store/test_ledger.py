@@ -7,7 +7,7 @@ from cutset.errors import InputError, TargetError
 from cutset.model.event import CampaignFinished, CampaignStarted, RequestFinished
 from cutset.store.ledger import open_ledger
 
-STARTED = CampaignStarted(requests=("GET /",), settings="s", max_size=3)
+STARTED = CampaignStarted(requests=("GET /",), settings="s", max_size=3, replay="")
 ENDED = RequestFinished(request="GET /", complete_up_to=3, reason="")
 
 
@@ -78,7 +78,7 @@ def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path: Path) -> None:
         (pages,) = ledger._database.execute("PRAGMA page_count").fetchone()
         ledger._database.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own way to run out of room
 
-        large = CampaignStarted(requests=("x" * 100_000,), settings="", max_size=1)
+        large = CampaignStarted(requests=("x" * 100_000,), settings="", max_size=1, replay="")
         with pytest.raises(TargetError, match="full"):
             ledger.append("one", 2.0, large)
 
