@@ -1,0 +1,106 @@
+"""The command line as a user meets it: exit codes, and what is printed where."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cutset import __version__
+
+
+def cutset(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cutset", *arguments],
+        cwd=cwd,
+        env={"PATH": "/usr/bin:/bin", "COLUMNS": "100", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+CONFIG = "requests: [{path: /}]\ntarget: {url: 'http://127.0.0.1:1'}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["explore"],
+            "error: Cannot read `cutset.yaml`: No such file or directory\n\nhint: Write one, or name the right",
+        ),
+        (["explore", "-c", "good.yaml"], "error: The environment variable `CUTSET_KEY` is not set"),
+        (
+            ["explore", "-c", "good.yaml", "-r", "GET /x"],
+            "error: There is no request `GET /x`\n\nhint: Did you mean `GET /`?",
+        ),
+        (["explore", "--max-size", "0"], "error: Invalid value for '--max-size' / '-k'"),
+        (["explore", "--points", "pod"], "error: Invalid value for '--points'"),
+        (["explor"], "error: No such command 'explor'"),
+        (["report"], "error: There is no ledger in `.cutset`\n\nhint: Run `cutset explore` or `cutset demo` first"),
+        (["mesh", "up", "absent.yaml"], "error: Cannot read `absent.yaml`"),
+        (["mesh"], ""),
+    ],
+)
+def test_wrong_usage_is_explained_on_standard_error_and_exits_2(
+    tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    (tmp_path / "good.yaml").write_text(CONFIG)
+
+    result = cutset(*arguments, cwd=tmp_path)
+
+    assert result.returncode == 2
+    assert result.stderr.startswith(message)
+    assert not (tmp_path / ".cutset").exists()
+
+
+def test_replay_and_resume_exclude_each_other(tmp_path: Path) -> None:
+    (tmp_path / "cutset.yaml").write_text(CONFIG)
+
+    result = cutset("explore", "--replay", "1f3a90bc", "--resume", cwd=tmp_path, CUTSET_KEY="k")
+
+    assert (result.returncode, result.stderr) == (2, "error: `--replay` and `--resume` exclude each other\n")
+
+
+def test_nothing_to_resume_and_nothing_to_replay_are_clear_errors(tmp_path: Path) -> None:
+    (tmp_path / "cutset.yaml").write_text(CONFIG)
+
+    resumed = cutset("explore", "--resume", cwd=tmp_path, CUTSET_KEY="k")
+    replayed = cutset("explore", "--replay", "1f3a90bc", cwd=tmp_path, CUTSET_KEY="k")
+
+    assert (resumed.returncode, replayed.returncode) == (2, 2)
+    assert resumed.stderr.startswith("error: There is no unfinished campaign to resume\n\nhint:")
+    assert replayed.stderr.startswith("error: There is no finding `1f3a90bc`\n\nhint:")
+
+
+def test_a_target_that_does_not_answer_could_not_be_told(tmp_path: Path) -> None:
+    config = CONFIG + "collector: {http_port: 0, grpc_port: 0, export_interval: 0.1}\nlimits: {trace_timeout: 0.2}\n"
+    (tmp_path / "cutset.yaml").write_text(config)
+
+    result = cutset("explore", cwd=tmp_path, CUTSET_KEY="k")
+
+    assert result.returncode == 3
+    assert (
+        "GET /  not tested: unhealthy baseline: 3 of 3 without faults failed: no answer: could not connect"
+        in result.stdout
+    )
+
+    reported = cutset("report", cwd=tmp_path)
+    assert (reported.returncode, reported.stdout) == (0, result.stdout)
+
+
+def test_the_version_and_the_help_are_on_standard_output(tmp_path: Path) -> None:
+    assert cutset("--version", cwd=tmp_path).stdout == f"cutset {__version__}\n"
+    help_text = cutset("--help", cwd=tmp_path).stdout
+    for command in ("demo", "explore", "report", "mesh", "collect", "Exit codes"):
+        assert command in help_text
+
+
+@pytest.mark.parametrize("command", ["demo", "explore", "report", "collect"])
+def test_the_help_of_each_command_has_an_example(tmp_path: Path, command: str) -> None:
+    help_text = cutset(command, "--help", cwd=tmp_path).stdout
+
+    assert "Example" in help_text
+    assert f"cutset {command}" in help_text

@@ -1,0 +1,66 @@
+"""The events of a small campaign with one of everything that a report must show."""
+
+from cutset.model.event import (
+    CampaignFinished,
+    CampaignStarted,
+    Event,
+    ExperimentFinished,
+    RequestAudited,
+    RequestFinished,
+)
+from cutset.model.fault import Fault
+from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.point import Point
+
+
+def points(*texts: str) -> Points:
+    return frozenset(Point.parse(text) for text in texts)
+
+
+def experiment(request: str, verdict: Verdict, reason: str, *faults: str, **fields: object) -> ExperimentFinished:
+    cut = frozenset(Fault.parse(fault) for fault in faults)
+    outcome = Outcome(cut, verdict, reason, trace_ids=("a" * 8, "b" * 8), requests=3, **fields)  # type: ignore[arg-type]
+    return ExperimentFinished(request=request, outcome=outcome)
+
+
+def audited(request: str, *, reason: str = "", not_reached: Points = frozenset()) -> RequestAudited:
+    return RequestAudited(
+        request=request,
+        healthy=not reason,
+        reason=reason,
+        calls=points("cart/GetCart", "ad/GetAds"),
+        not_reached=not_reached,
+        trace_ids=("c" * 8,),
+    )
+
+
+EVENTS: list[Event] = [
+    CampaignStarted(
+        requests=("GET /", "POST /pay", "GET /down"), settings="", max_size=3, replay="cutset explore --replay"
+    ),
+    audited("GET /"),
+    audited("POST /pay", not_reached=points("currency/Convert")),
+    audited("GET /down", reason="unhealthy baseline: 3 of 3 without faults failed: 500 with `[bold]oops`"),
+    RequestFinished(
+        request="GET /down",
+        complete_up_to=-1,
+        reason="unhealthy baseline: 3 of 3 without faults failed: 500 with `[bold]oops`",
+    ),
+    experiment("GET /", Verdict.SURVIVED, "200"),
+    experiment("GET /", Verdict.FAILED, "500 with `no cart`", "cart/GetCart"),
+    experiment("GET /", Verdict.DEGRADED, "200, but missing section#ads", "ad/GetAds"),
+    experiment("GET /", Verdict.FAILED, "not minimal", "cart/GetCart", "ad/GetAds"),
+    RequestFinished(request="GET /", complete_up_to=3, reason=""),
+    experiment("POST /pay", Verdict.SURVIVED, "200"),
+    experiment("POST /pay", Verdict.UNKNOWN, "never fired: x/Y was not called", "x/Y"),
+    experiment(
+        "POST /pay",
+        Verdict.FAILED,
+        "no answer: connection lost",
+        "pay/Charge:delay(250ms)",
+        "backup/Charge:abort(503),50%",
+        dead=("127.0.0.1:5001",),
+    ),
+    RequestFinished(request="POST /pay", complete_up_to=2, reason="the budget of experiments is spent"),
+    CampaignFinished(reason="POST /pay: the budget of experiments is spent"),
+]

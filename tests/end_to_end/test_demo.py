@@ -1,0 +1,78 @@
+"""`cutset demo`, as a newcomer runs it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+
+import cutset_demo
+
+CUTSET = [sys.executable, "-m", "cutset"]
+WEAKNESSES = yaml.safe_load((Path(cutset_demo.__file__).parent / "WEAKNESSES.yaml").read_text())["requests"]
+
+
+def demo(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*CUTSET, "demo", *arguments], cwd=cwd, capture_output=True, text=True, timeout=240, check=False
+    )
+
+
+def cuts_of(request: dict[str, list[dict[str, list[str]]]]) -> set[frozenset[str]]:
+    return {frozenset(fault.partition(":")[0] for fault in finding["cut"]) for finding in request["findings"]}
+
+
+def test_finds_exactly_the_answer_key_of_every_request_class(tmp_path: Path) -> None:
+    result = demo("--json", cwd=tmp_path)
+
+    assert result.returncode == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert document["complete"]
+    found = {request["name"]: cuts_of(request) for request in document["requests"]}
+    assert found == {name: {frozenset(cut) for cut in entry["cuts"]} for name, entry in WEAKNESSES.items()}
+    not_reached = {request["name"]: request["not_reached"] for request in document["requests"]}
+    assert not_reached == {name: entry.get("not_reached", []) for name, entry in WEAKNESSES.items()}
+
+    finding = document["requests"][0]["findings"][0]
+    replayed = demo("--replay", finding["id"], cwd=tmp_path)
+    assert replayed.returncode == 1
+    assert replayed.stdout.startswith("x still fails  GET /")
+
+
+def test_finds_the_same_down_to_single_replicas(tmp_path: Path) -> None:
+    result = demo("--points", "replica", "--json", cwd=tmp_path)
+
+    assert result.returncode == 0, result.stderr
+    (home,) = json.loads(result.stdout)["requests"]
+    assert cuts_of(home) == {
+        frozenset(f"{api}#{replica}" for api in cut for replica in (1, 2)) for cut in WEAKNESSES["GET /"]["cuts"]
+    }
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_nothing_is_left_behind_however_it_ends(tmp_path: Path, sent: signal.Signals, code: int) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    process = subprocess.Popen(
+        [*CUTSET, "demo"], cwd=tmp_path, env=os.environ | {"TMPDIR": str(temporary)}, stderr=subprocess.DEVNULL
+    )
+    ledger = tmp_path / ".cutset" / "ledger.sqlite"
+    while not ledger.exists():  # the shop is up and the campaign has begun
+        assert process.poll() is None
+        time.sleep(0.05)
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert len(children) >= 6
+
+    process.send_signal(sent)
+
+    assert process.wait(30) == code
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert alive == []
+    if sent is not signal.SIGKILL:
+        assert list(temporary.iterdir()) == []

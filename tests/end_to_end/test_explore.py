@@ -1,0 +1,128 @@
+"""`cutset explore` against a shop that somebody else runs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import httpx
+import yaml
+
+import cutset_demo
+from cutset.cli.demo import Boutique
+from cutset.model.event import ExperimentFinished
+from cutset.store.ledger import open_ledger
+
+CUTSET = [sys.executable, "-m", "cutset"]
+ENVIRONMENT = os.environ | {"CUTSET_KEY": "a key for tests"}
+CHECKOUT = "POST /cart/checkout"
+
+
+def experiments(store: Path) -> list[ExperimentFinished]:
+    with open_ledger(store) as ledger:
+        return [
+            event
+            for campaign in ledger.campaigns()
+            for event in ledger.events(campaign.id)
+            if isinstance(event, ExperimentFinished)
+        ]
+
+
+def explore(config: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [*CUTSET, "explore", "-c", str(config), *arguments]
+    return subprocess.run(command, cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_campaign_killed_in_the_middle_is_resumed_and_ends_with_the_same_findings(
+    boutique: tuple[Boutique, Path], tmp_path: Path
+) -> None:
+    config = boutique[0].config_file
+    kills = 0
+    for wanted in (1, 5, 9, 13):
+        command = [*CUTSET, "explore", "-c", str(config), "-r", CHECKOUT, "-p", "2", *(["--resume"] if kills else [])]
+        process = subprocess.Popen(command, cwd=tmp_path, env=ENVIRONMENT)
+        while process.poll() is None and len(experiments(tmp_path / ".cutset")) < wanted:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        kills += process.wait() == -signal.SIGKILL
+    assert kills == 4
+
+    resumed = explore(config, "-r", CHECKOUT, "--resume", "--json", cwd=tmp_path)
+
+    assert resumed.returncode == 1, resumed.stderr
+    (request,) = json.loads(resumed.stdout)["requests"]
+    weaknesses = yaml.safe_load((Path(cutset_demo.__file__).parent / "WEAKNESSES.yaml").read_text())["requests"]
+    found = {frozenset(fault.partition(":")[0] for fault in finding["cut"]) for finding in request["findings"]}
+    assert found == {frozenset(cut) for cut in weaknesses[CHECKOUT]["cuts"]}
+    counts = Counter(event.outcome.cut for event in experiments(tmp_path / ".cutset"))
+    assert max(counts.values()) == 1
+
+    again = explore(config, "-r", CHECKOUT, "--resume", cwd=tmp_path)
+    assert again.returncode == 2
+    assert again.stderr.startswith("error: There is no unfinished campaign to resume")
+
+
+def test_a_campaign_under_other_settings_is_not_resumed(boutique: tuple[Boutique, Path], tmp_path: Path) -> None:
+    config = boutique[0].config_file
+    process = subprocess.Popen(
+        [*CUTSET, "explore", "-c", str(config), "-r", "GET /"], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.DEVNULL
+    )
+    while not experiments(tmp_path / ".cutset"):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+
+    other = explore(config, "-r", "GET /cart", "--resume", cwd=tmp_path)
+
+    assert other.returncode == 2
+    assert "ran with other requests, points or effect" in other.stderr
+
+
+def test_an_interrupted_campaign_says_how_to_go_on(boutique: tuple[Boutique, Path], tmp_path: Path) -> None:
+    command = [*CUTSET, "explore", "-c", str(boutique[0].config_file)]
+    process = subprocess.Popen(command, cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    while not experiments(tmp_path / ".cutset"):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+
+    _, errors = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert "Go on with `cutset explore --resume`" in errors
+
+
+def test_a_delay_that_callers_do_not_wait_for_is_a_fault_too(boutique: tuple[Boutique, Path], tmp_path: Path) -> None:
+    """The shop gives ads 100 ms and everything else 2 s, so a delay of 300 ms costs the page its ads and no more."""
+    config = yaml.safe_load(boutique[0].config_file.read_text()) | {"effect": "delay(300ms)"}
+    (tmp_path / "delay.yaml").write_text(yaml.safe_dump(config))
+
+    result = explore(tmp_path / "delay.yaml", "-r", "GET /", "--max-size", "1", "--json", cwd=tmp_path)
+
+    assert result.returncode == 0, result.stderr
+    (request,) = json.loads(result.stdout)["requests"]
+    assert [each["cut"] for each in request["degraded"]] == [["ad/GetAds:delay(300ms)"]]
+
+
+def test_ordinary_users_at_the_edge_cannot_cause_faults(boutique: tuple[Boutique, Path]) -> None:
+    from cutset.inject.plan import plan_headers
+    from cutset.model.fault import Fault
+
+    mesh = boutique[0].mesh
+    plan = plan_headers(
+        frozenset({Fault.parse("cart/GetCart")}),
+        trace_id="1" * 32,
+        span_id="2" * 16,
+        key=b"a key for tests",
+        environment="demo",
+        expires=int(time.time()) + 60,
+        carriers=("tracestate", "baggage", "jaeger"),
+    )
+
+    assert httpx.get(mesh.entry_url, headers=plan).status_code == 500
+    assert httpx.get(mesh.edge_url, headers=plan).status_code == 200
