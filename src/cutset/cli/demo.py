@@ -103,8 +103,8 @@ def run_boutique(replicas: int, key: bytes, store: Path) -> Iterator[Boutique]:
         environment="demo",
         collector=f"{HOST}:{grpc_port}",
     )
-    with ExitStack() as stack:
-        stack.enter_context(Console(stderr=True).status("Starting 12 services, Redis, PostgreSQL, NATS and Envoy …"))
+    with ExitStack() as stack, ExitStack() as starting:
+        starting.enter_context(Console(stderr=True).status("Starting 12 services, Redis, PostgreSQL, NATS and Envoy …"))
         work_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cutset-demo-")))
         mesh = stack.enter_context(run_mesh(spec, key=key, work_dir=work_dir / "mesh"))
         collector = f"http://{HOST}:{http_port}"
@@ -112,6 +112,7 @@ def run_boutique(replicas: int, key: bytes, store: Path) -> Iterator[Boutique]:
             stack.enter_context(run_shop(listen, mesh.addresses, otlp_endpoint=collector, work_dir=work_dir / "shop"))
         except RuntimeError as error:
             raise TargetError(f"The shop did not start: {error}") from error
+        starting.close()
         yield Boutique(mesh, _write_config(store / "demo", mesh, http_port, grpc_port))
 
 
@@ -171,10 +172,13 @@ def _keep_open(boutique: Boutique, summary: Summary, key: bytes) -> None:
     from cutset.inject.playground import playground, serve_playground
 
     (port,) = _free_ports(1)
+    key_file = boutique.config_file.with_name("key")  # of this shop only, which ends with this process
+    key_file.touch(mode=0o600)
+    key_file.write_bytes(key)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     console.print(f"\nThe shop     {boutique.mesh.edge_url}")
     console.print(f"Break it     http://{HOST}:{port}/_cutset")
-    console.print(f"Explore it   {KEY_VARIABLE}={key.decode()} cutset explore -c {boutique.config_file}")
+    console.print(f"Explore it   {KEY_VARIABLE}=$(cat {key_file}) cutset explore -c {boutique.config_file}")
     console.print("Press Ctrl-C to stop")
     mesh = boutique.mesh
     points = frozenset(replace(point, replica="") for request in summary.requests for point in request.calls)

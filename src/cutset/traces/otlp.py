@@ -41,6 +41,7 @@ _KIND_NUMBERS = dict(trace_pb2.Span.SpanKind.items())
 _STATUS_NUMBERS = dict(trace_pb2.Status.StatusCode.items())
 _ERROR = trace_pb2.Status.STATUS_CODE_ERROR
 _HEX = re.compile(r"[0-9a-f]+")
+_NO_PARENT = "0" * 16  # how some exporters write that a span is a root
 _ZEROS = frozenset({"0" * 16, "0" * 32})
 
 # A value as JSON knows it, and bytes.
@@ -54,6 +55,8 @@ def spans_from_protobuf(payload: bytes) -> list[Span]:
         for scope_index, scope_spans in enumerate(resource_spans.scope_spans):
             for index, span in enumerate(scope_spans.spans):
                 trace_id, span_id, parent_id = span.trace_id.hex(), span.span_id.hex(), span.parent_span_id.hex()
+                if parent_id == _NO_PARENT:
+                    parent_id = ""
                 if not (_is_id(trace_id, 32) and _is_id(span_id, 16) and (not parent_id or _is_id(parent_id, 16))):
                     where = f"resourceSpans[{resource_index}].scopeSpans[{scope_index}].spans[{index}]"
                     raise _malformed_ids(where, trace_id, span_id, parent_id)
@@ -216,7 +219,7 @@ def _json_span(span: dict[str, Any], where: str, service: str, inherited: dict[s
     return Span(
         _json_id(span, "traceId", where, 32),
         _json_id(span, "spanId", where, 16),
-        _json_id(span, "parentSpanId", where, 16) if span.get("parentSpanId") else "",
+        "" if span.get("parentSpanId") in (None, "", _NO_PARENT) else _json_id(span, "parentSpanId", where, 16),
         service,
         _text(span, "name", where)[:MAX_TEXT],
         _kind(_enumeration(span, "kind", where, _KIND_NUMBERS)),

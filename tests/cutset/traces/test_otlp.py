@@ -225,7 +225,6 @@ def test_a_malformed_json_span_is_named_with_its_place(fields, message):
         ({"span_id": b"abc"}, 'spanId: expected 16 hex digits, found "616263"'),
         ({"span_id": bytes(8)}, f'spanId: expected 16 hex digits, not all zero, found "{"0" * 16}"'),
         ({"parent_span_id": b"a"}, 'parentSpanId: expected 16 hex digits, found "61"'),
-        ({"parent_span_id": bytes(8)}, f'parentSpanId: expected 16 hex digits, not all zero, found "{"0" * 16}"'),
     ],
 )
 def test_a_malformed_protobuf_span_is_named_with_its_place(fields, message):
@@ -404,3 +403,10 @@ def test_arbitrary_values_in_the_place_of_a_span_are_spans_or_an_input_error(val
     except InputError:
         return
     assert all(isinstance(span, Span) for span in spans)
+
+
+def test_a_parent_of_zeros_means_a_root():
+    [from_protobuf] = spans_from_protobuf(protobuf_payload(protobuf_span(parent_span_id=bytes(8))))
+
+    assert from_protobuf.parent_id == ""
+    assert the_json_span(parentSpanId="0" * 16).parent_id == ""

@@ -1,0 +1,28 @@
+"""Examples and the reference of the configuration say what is true."""
+
+from dataclasses import fields
+from pathlib import Path
+
+from cutset.config import Collector, Limits, load_config, load_mesh
+from cutset.experiment.trial import Target
+from cutset.inject.mesh import MeshService, MeshSpec
+from cutset.model.request import Expectation
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_example_configuration_is_valid() -> None:
+    config = load_config(ROOT / "examples" / "cutset.yaml")
+
+    assert [request.name for request in config.requests] == ["GET /", "POST /orders"]
+    assert config.target.url == "http://127.0.0.1:9080"
+    assert load_mesh(ROOT / "examples" / "cutset.yaml").entry == "web"
+
+
+def test_every_setting_is_in_the_reference() -> None:
+    reference = (ROOT / "docs" / "configuration.md").read_text()
+    kinds = (Target, Collector, Limits, Expectation, MeshService, MeshSpec)
+    internal = {"name", "services", "filters"}  # the key of a service, the table itself, and a switch for benchmarks
+
+    names = {field.name for kind in kinds for field in fields(kind)} - internal
+    assert [name for name in sorted(names) if f"{name}`" not in reference] == []
