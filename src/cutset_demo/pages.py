@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Iterable
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 import grpc
 from jinja2 import Environment, FileSystemLoader
@@ -15,12 +16,14 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from cutset_demo.money import format_money
-from cutset_demo.replica import Replica
+from cutset_demo.replica import DependencyError, Replica
 from cutset_demo.telemetry import extract, record
 
 _FOLDER = Path(__file__).parent
 _TEMPLATES = Environment(loader=FileSystemLoader(_FOLDER / "templates"), autoescape=True, auto_reload=False)
 _TEMPLATES.filters["money"] = format_money
+_DRAWN: Any = _TEMPLATES.get_template("pictures.html").module
+_TEMPLATES.globals["pictures"] = {name: _DRAWN.picture(name) for name in _DRAWN.drawings}
 
 # A dependency that says the request itself was wrong; all else is a failure of ours.
 _STATUS = {
@@ -59,8 +62,9 @@ def _endpoint(
             session = known or str(uuid.uuid4())
             try:
                 response = await handler(replica, request, session)
-            except grpc.aio.AioRpcError as failure:
-                response = _failure_page(failure)
+            except DependencyError as failure:
+                status = _STATUS.get(failure.code, HTTPStatus.INTERNAL_SERVER_ERROR)
+                response = error_page(status, str(failure))
             if not known:
                 response.set_cookie(session_cookie, session, httponly=True, samesite="lax")
             span.set_attribute("http.response.status_code", response.status_code)
@@ -69,8 +73,3 @@ def _endpoint(
             return response
 
     return serve
-
-
-def _failure_page(failure: grpc.aio.AioRpcError) -> Response:
-    status = _STATUS.get(failure.code(), HTTPStatus.INTERNAL_SERVER_ERROR)
-    return error_page(status, f"{failure.code().name}: {failure.details()}")

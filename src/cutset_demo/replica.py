@@ -16,7 +16,10 @@ from cutset_demo.telemetry import extract, inject, record
 
 DEADLINE_SECONDS = 2.0  # of a call that names no deadline of its own
 
+_NO_PINGS = ("grpc.http2.bdp_probe", 0)  # gRPC would ping with most calls, to learn a bandwidth that loopback has
+
 CHANNEL_OPTIONS = (
+    _NO_PINGS,
     ("grpc.enable_retries", 0),  # retrying is the mesh's decision
     ("grpc.enable_http_proxy", 0),  # a proxy from the environment cannot reach loopback
     # Milliseconds. By default a callee that came back stays unreachable for up to two minutes.
@@ -24,7 +27,10 @@ CHANNEL_OPTIONS = (
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
 )
-SERVER_OPTIONS = (("grpc.so_reuseport", 0),)  # a port taken twice must fail, not share its requests
+SERVER_OPTIONS = (
+    _NO_PINGS,
+    ("grpc.so_reuseport", 0),  # a port taken twice must fail, not share its requests
+)
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +45,17 @@ class RefusedError(Exception):
     def __init__(self, code: grpc.StatusCode, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class DependencyError(Exception):
+    """A call to another service failed. Its text: what for, which call, and why, or at least with which status."""
+
+    def __init__(self, service: str, method: Method[Any, Any], failure: grpc.aio.AioRpcError) -> None:
+        self.code = failure.code()
+        point = f"{service}/{method.name}"
+        # Whoever else may have answered in the service's place tells no more than the status does.
+        _, _, reason = (failure.details() or "").partition(f"{point}: ")
+        super().__init__(f"could not {method.purpose} ({point}: {reason or self.code.name})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +81,7 @@ class Replica:
                 )
             except grpc.aio.AioRpcError as failure:
                 span.set_attribute("rpc.grpc.status_code", failure.code().value[0])
-                raise
+                raise DependencyError(service, method, failure) from failure
             span.set_attribute("rpc.grpc.status_code", 0)
             return reply
 
@@ -122,15 +139,16 @@ def _endpoint(
 
 
 def _refusal(replica: Replica, method: Method[Any, Any], error: Exception) -> tuple[grpc.StatusCode, str]:
+    """The name of the method in front tells the caller that these are the service's own words."""
     if isinstance(error, RefusedError):
-        return error.code, str(error)
-    if isinstance(error, grpc.aio.AioRpcError):
+        code, reason = error.code, str(error)
+    elif isinstance(error, DependencyError):
         # Never UNAVAILABLE, whatever the dependency said: the mesh retries that, and retries would multiply per hop.
-        details = f"a dependency answered {error.code().name}: {error.details()}"
+        code, reason = grpc.StatusCode.INTERNAL, str(error)
     else:
         logger.error("%s: %s failed", replica.service, method.full_name, exc_info=error)
-        details = f"{type(error).__name__}: {error}"
-    return grpc.StatusCode.INTERNAL, f"{replica.service}/{method.name}: {details}"
+        code, reason = grpc.StatusCode.INTERNAL, f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return code, f"{replica.service}/{method.name}: {reason}"
 
 
 def _rpc_attributes(method: Method[Any, Any]) -> dict[str, str | int]:

@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_span_in_context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-EXPORT_DELAY_MILLISECONDS = 20  # an experiment waits for its trace; the default of 5 s would be most of its time
+EXPORT_DELAY_MILLISECONDS = 50  # an experiment waits for its trace, so not the default of 5 s; each export costs too
 EXPORT_SECONDS = 2.0  # how long one export may try; a collector that is gone must not hold the shop up when it stops
 QUEUE_SPANS = 65_536  # about a thousand requests in flight; a dropped span would look like a call never made
 

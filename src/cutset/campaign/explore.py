@@ -21,7 +21,7 @@ from cutset.model.event import (
     RequestFinished,
 )
 from cutset.model.fault import Cut, Effect, cut_of
-from cutset.model.outcome import Outcome, Points
+from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.request import Request
 from cutset.search.cuts import CutSearch
 from cutset.search.strategy import Search
@@ -145,7 +145,8 @@ class _Campaign:
             outcome = await self._laboratory.run(request, cut_of(points, self._settings.effect))
         left = max(0, search.result().left - 1)
         self._record(ExperimentFinished(request=request.name, outcome=outcome, left=left))
-        if outcome.dead and not await self._laboratory.recovered():
+        # An unknown outcome with dead servers means that the laboratory waited for them in vain.
+        if outcome.dead and (outcome.verdict is Verdict.UNKNOWN or not await self._laboratory.recovered()):
             raise HaltedError(
                 f"{', '.join(outcome.dead)} stopped answering after an experiment on {request.name}"
                 " and did not come back",

@@ -2,18 +2,18 @@
 
 Real Online Boutique converts prices with a fresh context: the call is in no trace of the checkout, no plan can reach
 it, and a tool that trusts traces calls it safe. Here the request is sent a few times while everything else is quiet,
-and every call that the mesh sees meanwhile without a plan is put down to it.
+and calls without a plan that the mesh sees during each of them, more often than before and after, are put down to it.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from cutset.experiment.trial import Bench, Trial, attempt
-from cutset.lineage.calls import is_mesh_span
-from cutset.lineage.completeness import instrumented_services
+from cutset.lineage.calls import entry_span, is_mesh_span
+from cutset.lineage.completeness import Instrumentation, instrumentation_of, missing_part
 from cutset.lineage.path import foreign_calls
 from cutset.model.fault import BASELINE
 from cutset.model.outcome import Points
@@ -22,7 +22,11 @@ from cutset.model.request import Request
 from cutset.model.span import Span
 
 AUDIT_RUNS = 3  # enough to tell what varies from what is always there
-IDLE_INTERVALS = 2  # export intervals for which to watch the system first, to know what goes on without us
+IDLE_INTERVALS = 1.5  # export intervals for which to watch afterwards: for late spans, and for what goes on without us
+AFTERMATH_SECONDS = 0.1  # calls that a request leaves behind begin within this time after its answer
+MORE_THAN_USUAL = 3  # times as many calls as chance would have put into the time of the requests
+
+Window = tuple[int, int]  # nanoseconds since 1970 by the mesh's clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,37 +34,41 @@ class Audit:
     trials: tuple[Trial, ...]
     calls: Points
     not_reached: Points
-    instrumented: frozenset[str]
+    instrumentation: Instrumentation | None  # none when the shape of this request's traces proves nothing
 
 
-async def audit(bench: Bench, request: Request, idle: Counter[Point]) -> Audit:
-    """`idle` are the calls without a plan that the system makes by itself in `IDLE_INTERVALS`."""
+async def audit(bench: Bench, request: Request) -> Audit:
     trials: list[Trial] = []
-    instrumented: frozenset[str] = frozenset()
-    with _foreign_spans(bench) as meanwhile:
+    instrumentation: Instrumentation | None = None
+    begin = asyncio.get_running_loop().time()
+    with _mesh_spans(bench) as meanwhile:
         for _ in range(AUDIT_RUNS):
-            trials.append(await attempt(bench, request, BASELINE, catalogue=(), instrumented=instrumented))
+            trials.append(await attempt(bench, request, BASELINE, catalogue=(), instrumentation=instrumentation))
             # Now we know whose spans to wait for; until then only silence ends a trace.
-            instrumented = instrumented_services([span for trial in trials for span in trial.spans])
-        await asyncio.sleep(bench.export_interval)  # for calls outside the trace, which nothing announces
-    stray = _calls_outside(meanwhile, {trial.trace_id for trial in trials})
+            instrumentation = _usable_instrumentation(trials)
+        windows = [window for trial in trials for window in _window(trial)]
+        await asyncio.sleep(max(IDLE_INTERVALS * bench.export_interval, _seconds(windows)))
+    seconds = asyncio.get_running_loop().time() - begin
+    own_traces = {trial.trace_id for trial in trials}
+    strays = [span for span in meanwhile if span.trace_id not in own_traces]
     unplanned = frozenset().union(*(trial.lineage.unplanned for trial in trials))
     return Audit(
         trials=tuple(trials),
-        calls=frozenset().union(*(trial.lineage.calls for trial in trials)),
-        not_reached=unplanned | _always_there(stray, idle),
-        instrumented=instrumented,
+        calls=frozenset().union(*(trial.lineage.calls for trial in trials)) - unplanned,
+        not_reached=unplanned | _made_by_each(windows, strays, seconds),
+        instrumentation=instrumentation,
     )
 
 
-async def idle_calls(bench: Bench) -> Counter[Point]:
-    with _foreign_spans(bench) as spans:
-        await asyncio.sleep(IDLE_INTERVALS * bench.export_interval)
-    return _calls_outside(spans, set())
+def _usable_instrumentation(trials: Sequence[Trial]) -> Instrumentation | None:
+    """None when no trace is whole by its shape even after silence: then some calls go where the mesh does not see."""
+    found = instrumentation_of([span for trial in trials for span in trial.spans])
+    whole = any(trial.traced and not missing_part(trial.spans, trial.root_id, found) for trial in trials)
+    return found if found.telling and whole else None
 
 
 @contextmanager
-def _foreign_spans(bench: Bench) -> Iterator[list[Span]]:
+def _mesh_spans(bench: Bench) -> Iterator[list[Span]]:
     spans: list[Span] = []
     unsubscribe = bench.collector.subscribe(lambda batch: spans.extend(filter(is_mesh_span, batch)))
     try:
@@ -69,10 +77,29 @@ def _foreign_spans(bench: Bench) -> Iterator[list[Span]]:
         unsubscribe()
 
 
-def _calls_outside(spans: Sequence[Span], traces: Collection[str]) -> Counter[Point]:
-    return Counter(foreign_calls([span for span in spans if span.trace_id not in traces]))
+def _window(trial: Trial) -> Iterator[Window]:
+    """The time in which the request may have made calls. Set-up steps come before it."""
+    entry = entry_span(trial.spans, trial.root_id)
+    if entry is not None:
+        yield entry.start_ns, entry.end_ns + int(AFTERMATH_SECONDS * 1e9)
 
 
-def _always_there(seen: Counter[Point], idle: Counter[Point]) -> Points:
-    """Called at least once per request, and not merely because others call it all the time."""
-    return frozenset(point for point, count in seen.items() if count >= AUDIT_RUNS and count > 3 * idle[point])
+def _seconds(windows: Sequence[Window]) -> float:
+    return sum(end - begin for begin, end in windows) / 1e9
+
+
+def _made_by_each(windows: Sequence[Window], strays: Sequence[Span], watched_seconds: float) -> Points:
+    """Calls without a plan during every request, and not merely because others make them all the time."""
+    if len(windows) < AUDIT_RUNS:
+        return frozenset()
+    during = [
+        Counter(foreign_calls([span for span in strays if begin <= span.start_ns <= end])) for begin, end in windows
+    ]
+    total: Counter[Point] = sum(during, Counter())
+    elsewhere = Counter(foreign_calls(strays)) - total
+    share = _seconds(windows) / max(watched_seconds - _seconds(windows), 1e-3)
+    return frozenset(
+        point
+        for point, count in total.items()
+        if all(point in calls for calls in during) and count > MORE_THAN_USUAL * elsewhere[point] * share
+    )

@@ -6,14 +6,16 @@ that still succeeds right after; everything else is *unknown*, with the reason.
 
 import asyncio
 import secrets
-from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from cutset.errors import TargetError
-from cutset.experiment.audit import audit, idle_calls
+from cutset.experiment.audit import audit
 from cutset.experiment.liveness import Liveness, dead_servers
 from cutset.experiment.trial import Bench, Trial, attempt, send_unfaulted
 from cutset.judge.rules import Baseline, Judgement, baseline_of, judge
+from cutset.lineage.completeness import Instrumentation
 from cutset.model.event import RequestAudited
 from cutset.model.fault import BASELINE, Cut
 from cutset.model.outcome import Outcome, Verdict
@@ -32,7 +34,7 @@ class _Known:
     """What the audit of a request established."""
 
     baseline: Baseline
-    instrumented: frozenset[str]
+    instrumentation: Instrumentation | None
 
 
 class MeshLaboratory:
@@ -40,15 +42,13 @@ class MeshLaboratory:
         self._bench = bench
         self._repeats = repeats
         self._liveness = Liveness(bench.target.health)
+        self._floor = _Floor()
         self._known: dict[str, _Known] = {}
-        self._idle: Counter[Point] | None = None  # calls that go on without us
         self._catalogue: set[Point] = set()  # all points seen, so that no planned one is mistaken for another
 
     async def audit(self, request: Request) -> RequestAudited:
         try:
-            if self._idle is None:
-                self._idle = await idle_calls(self._bench)
-            found = await audit(self._bench, request, self._idle)
+            found = await audit(self._bench, request)
         except TargetError as error:
             return RequestAudited(
                 request=request.name,
@@ -61,7 +61,7 @@ class MeshLaboratory:
         baseline = baseline_of([trial.response for trial in found.trials], request.expect)
         reason = baseline.reason if isinstance(baseline, Judgement) else _no_evidence(found.trials)
         if isinstance(baseline, Baseline):
-            self._known[request.name] = _Known(baseline, found.instrumented)
+            self._known[request.name] = _Known(baseline, found.instrumentation)
         self._catalogue |= found.calls | found.not_reached
         return RequestAudited(
             request=request.name,
@@ -73,29 +73,18 @@ class MeshLaboratory:
         )
 
     async def run(self, request: Request, cut: Cut) -> Outcome:
-        """Tries until one trial survives, or `repeats` in a row have failed, or too many proved nothing."""
-        failures: list[Trial] = []
-        problems: list[str] = []
-        requests = 0
-        limit = VOID_REPLICA_TRIALS if any(fault.point.replica for fault in cut) else VOID_TRIALS
-        while len(problems) < limit:
-            requests += 1
-            try:
-                trial, judgement = await self._trial(request, cut)
-            except TargetError as error:  # a set-up step failed, so the request under test was not sent
-                problems.append(error.message)
-                continue
-            problem = _doubt(trial, cut)
-            if problem:
-                problems.append(problem)
-                await self._disturb_rotation(request)
-            elif judgement.verdict is not Verdict.FAILED:
-                return _outcome(cut, judgement, [trial], requests)
-            else:
-                failures.append(trial)
-                if len(failures) == self._repeats:
-                    return await self._confirm(request, _outcome(cut, judgement, failures, requests))
-        return Outcome(cut, Verdict.UNKNOWN, problems[-1], requests=requests)
+        async with self._floor.shared():
+            outcome = await self._decide(request, cut)
+        if not outcome.dead:
+            return outcome
+        # Any experiment under way may have killed that server, and so may an earlier one that survived: ask again.
+        async with self._floor.alone():
+            if not await self.recovered():
+                gone = f"{', '.join(outcome.dead)} stopped answering and did not come back"
+                reason = f"{gone}, so nobody can tell what did that; seen: {outcome.reason}"
+                return replace(outcome, verdict=Verdict.UNKNOWN, reason=reason)
+            again = await self._decide(request, cut)
+        return replace(again, requests=outcome.requests + again.requests)
 
     async def recovered(self) -> bool:
         for _ in range(RECOVERY_SECONDS):
@@ -104,9 +93,50 @@ class MeshLaboratory:
             await asyncio.sleep(1)
         return False
 
+    async def _decide(self, request: Request, cut: Cut) -> Outcome:
+        """Tries until one trial survives, `repeats` have failed, too many proved nothing, or a server is gone."""
+        tried: list[Outcome] = []
+        while True:
+            outcome, answered = await self._try(request, cut)
+            tried.append(outcome)
+            if outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED):
+                return replace(outcome, requests=len(tried))
+            alike = [each for each in tried if each.verdict is outcome.verdict]
+            trace_ids = tuple(trace_id for each in alike for trace_id in each.trace_ids)
+            dead = () if answered else await self._liveness.dead()
+            outcome = replace(outcome, trace_ids=trace_ids, requests=len(tried), dead=dead)
+            if dead:  # the next trial would only find the hole that this one left
+                return outcome
+            if outcome.verdict is Verdict.FAILED and len(alike) == self._repeats:
+                return await self._confirm(request, outcome) if cut else outcome
+            if outcome.verdict is Verdict.UNKNOWN:
+                if len(alike) == _void_trials(cut):
+                    return outcome
+                await self._disturb_rotation(request)
+
+    async def _try(self, request: Request, cut: Cut) -> tuple[Outcome, bool]:
+        """What one trial shows (unknown, if it proves nothing), and whether the request was answered."""
+        try:
+            trial, judgement = await self._trial(request, cut)
+        except TargetError as error:  # a set-up step failed, so the request under test was not sent
+            return Outcome(cut, Verdict.UNKNOWN, error.message), False
+        doubt = _doubt(trial, cut, judgement)
+        outcome = Outcome(
+            cut=cut,
+            verdict=Verdict.UNKNOWN if doubt else judgement.verdict,
+            reason=doubt or judgement.reason,
+            path=frozenset() if doubt else trial.lineage.path,
+            failed=trial.lineage.failed,
+            calls=trial.lineage.calls,
+            trace_ids=(trial.trace_id,),
+        )
+        return outcome, judgement.verdict is not Verdict.FAILED
+
     async def _trial(self, request: Request, cut: Cut) -> tuple[Trial, Judgement]:
         known = self._known[request.name]
-        trial = await attempt(self._bench, request, cut, catalogue=self._catalogue, instrumented=known.instrumented)
+        trial = await attempt(
+            self._bench, request, cut, catalogue=self._catalogue, instrumentation=known.instrumentation
+        )
         self._catalogue |= trial.lineage.calls
         return trial, judge(trial.response, request.expect, known.baseline)
 
@@ -120,15 +150,55 @@ class MeshLaboratory:
 
     async def _confirm(self, request: Request, failed: Outcome) -> Outcome:
         """A failure is blamed on the cut only while the request works without it."""
-        dead = await self._liveness.dead()
-        if not failed.cut:
-            return replace(failed, dead=dead)
-        trial, judgement = await self._trial(request, BASELINE)
         requests = failed.requests + 1
-        if judgement.verdict is Verdict.FAILED and not dead:
+        try:
+            trial, judgement = await self._trial(request, BASELINE)
+        except TargetError as error:
+            reason = f"without any fault the request cannot be sent any more: {error.message}"
+            return Outcome(failed.cut, Verdict.UNKNOWN, reason, requests=requests)
+        if judgement.verdict is Verdict.FAILED:
             reason = f"without any fault the request fails too: {judgement.reason}"
             return Outcome(failed.cut, Verdict.UNKNOWN, reason, trace_ids=(trial.trace_id,), requests=requests)
-        return replace(failed, dead=dead, requests=requests)
+        return replace(failed, requests=requests)
+
+
+class _Floor:
+    """Experiments share the system, but for those that must be alone for a server's death to be put down to them."""
+
+    def __init__(self) -> None:
+        self._changed = asyncio.Condition()
+        self._sharing = 0
+        self._taken = False
+
+    @asynccontextmanager
+    async def shared(self) -> AsyncIterator[None]:
+        async with self._changed:
+            await self._changed.wait_for(lambda: not self._taken)
+            self._sharing += 1
+        try:
+            yield
+        finally:
+            async with self._changed:
+                self._sharing -= 1
+                self._changed.notify_all()
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        async with self._changed:
+            await self._changed.wait_for(lambda: not self._taken)
+            self._taken = True
+        try:
+            async with self._changed:
+                await self._changed.wait_for(lambda: not self._sharing)
+            yield
+        finally:
+            async with self._changed:
+                self._taken = False
+                self._changed.notify_all()
+
+
+def _void_trials(cut: Cut) -> int:
+    return VOID_REPLICA_TRIALS if any(fault.point.replica for fault in cut) else VOID_TRIALS
 
 
 def _no_evidence(trials: tuple[Trial, ...]) -> str:
@@ -137,26 +207,20 @@ def _no_evidence(trials: tuple[Trial, ...]) -> str:
     return "no span of the request arrived, so nothing could be proved: does the mesh export to this collector?"
 
 
-def _doubt(trial: Trial, cut: Cut) -> str:
+def _doubt(trial: Trial, cut: Cut, judgement: Judgement) -> str:
     """Why this trial proves nothing; empty if it does."""
     if not trial.traced:
         return "the trace of the request did not arrive"
     if trial.lineage.escaped:
-        return f"called, but not faulted: {', '.join(str(fault.point) for fault in sorted(trial.lineage.escaped))}"
+        return f"called, but not faulted: {_named(trial.lineage.escaped)}"
     if cut and not trial.lineage.fired:
-        return f"never fired: {', '.join(str(fault.point) for fault in sorted(cut))} was not called"
+        waiting = ", or is still being called: a service was given up on while at work" if trial.abandoned else ""
+        return f"never fired: {_named(cut)} was not called{waiting}"
+    # A failure needs no path.
+    if trial.missing and judgement.verdict is not Verdict.FAILED:
+        return f"the trace is incomplete, so the path may be longer than it shows: {trial.missing} did not arrive"
     return ""
 
 
-def _outcome(cut: Cut, judgement: Judgement, trials: list[Trial], requests: int) -> Outcome:
-    lineage = trials[-1].lineage
-    return Outcome(
-        cut=cut,
-        verdict=judgement.verdict,
-        reason=judgement.reason,
-        path=lineage.path,
-        failed=lineage.failed,
-        calls=lineage.calls,
-        trace_ids=tuple(trial.trace_id for trial in trials),
-        requests=requests,
-    )
+def _named(faults: Cut) -> str:
+    return ", ".join(str(fault.point) for fault in sorted(faults))

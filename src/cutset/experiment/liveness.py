@@ -20,6 +20,8 @@ class Liveness:
 
     async def dead(self) -> tuple[str, ...]:
         """The servers that do not answer now, by a check that began after this was called."""
+        if not self._addresses:
+            return ()
         if self._next is None:
             self._next = asyncio.ensure_future(self._check_soon())
         return await asyncio.shield(self._next)

@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import httpx
+import aiohttp
 
 from cutset.inject.plan import plan_headers
 from cutset.lineage.calls import entry_span
-from cutset.lineage.completeness import is_closed
+from cutset.lineage.completeness import Instrumentation, is_abandoned, is_closed, missing_part
 from cutset.lineage.path import Level, Lineage, read_lineage
 from cutset.model.fault import BASELINE, Cut
 from cutset.model.point import Point
@@ -20,6 +20,7 @@ from cutset.model.span import Span
 from cutset.traces.collector import Collector
 from cutset.workload.send import send
 
+SILENT_INTERVALS = 1.5  # export intervals without a span after which none is expected any more
 PLAN_SECONDS = 60  # a plan's life: longer than any experiment, short enough that a leaked one is soon worthless
 
 
@@ -36,10 +37,13 @@ class Target:
 @dataclass(frozen=True, slots=True)
 class Trial:
     trace_id: str
+    root_id: str  # the driver's own span, which encloses the request
     response: Response
     lineage: Lineage
     spans: tuple[Span, ...]
     traced: bool  # the mesh's span of the request itself arrived, so there is a trace to speak of
+    missing: str  # the span without which the path may be too short; empty when it is whole, or when none can tell
+    abandoned: bool  # a service that its caller gave up on may still be at work
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +53,34 @@ class Bench:
     target: Target
     key: bytes  # signs the plans
     collector: Collector
-    client: httpx.AsyncClient
+    client: aiohttp.ClientSession
     level: Level
     trace_timeout: float  # seconds
     export_interval: float  # seconds: what is quiet for longer than this has nothing more to say
 
 
 async def attempt(
-    bench: Bench, request: Request, cut: Cut, *, catalogue: Collection[Point], instrumented: Collection[str]
+    bench: Bench, request: Request, cut: Cut, *, catalogue: Collection[Point], instrumentation: Instrumentation | None
 ) -> Trial:
+    """Without `instrumentation` the shape of the trace proves nothing, so that only silence ends it."""
     trace_id, root_id = secrets.token_hex(16), secrets.token_hex(8)
     response = await _send(bench, request, _headers(bench, cut, trace_id, root_id, catalogue))
-    spans = await _trace(bench, trace_id, root_id, instrumented)
+    spans = await _trace(bench, trace_id, root_id, cut, instrumentation)
     lineage = read_lineage(spans, root_id, cut, bench.level)
     if _may_have_fired_last(cut, lineage):
         spans = await _more_evidence(bench, trace_id, root_id, cut)
         lineage = read_lineage(spans, root_id, cut, bench.level)
     bench.collector.forget(trace_id)
-    return Trial(trace_id, response, lineage, spans, entry_span(spans, root_id) is not None)
+    return Trial(
+        trace_id,
+        root_id,
+        response,
+        lineage,
+        spans,
+        traced=entry_span(spans, root_id) is not None,
+        missing=missing_part(spans, root_id, instrumentation) if instrumentation else "",
+        abandoned=is_abandoned(spans),
+    )
 
 
 async def send_unfaulted(bench: Bench, request: Request) -> Response:
@@ -102,17 +116,36 @@ def _headers(bench: Bench, cut: Cut, trace_id: str, root_id: str, catalogue: Col
     )
 
 
-async def _trace(bench: Bench, trace_id: str, root_id: str, instrumented: Collection[str]) -> tuple[Span, ...]:
+async def _trace(
+    bench: Bench, trace_id: str, root_id: str, cut: Cut, instrumentation: Instrumentation | None
+) -> tuple[Span, ...]:
     """All spans of the trace: until it closes by its shape, or nothing more arrives for longer than exports take."""
-    closed = partial(is_closed, root_id=root_id, instrumented=instrumented) if instrumented else _never
     deadline = asyncio.get_running_loop().time() + bench.trace_timeout
+    silence = SILENT_INTERVALS * bench.export_interval
     spans: tuple[Span, ...] = ()
     while (left := deadline - asyncio.get_running_loop().time()) > 0:
-        before = len(spans)
-        spans, complete = await bench.collector.trace(trace_id, closed, timeout=min(left, 1.5 * bench.export_interval))
-        if complete or (len(spans) == before and entry_span(spans, root_id) is not None):
+        more = partial(_longer_than, len(spans))
+        spans, arrived = await bench.collector.trace(trace_id, more, timeout=min(left, silence))
+        if arrived:
+            if instrumentation and is_closed(spans, root_id, instrumentation):
+                break
+        elif not _more_is_due(bench, spans, root_id, cut, instrumentation):
             break
     return spans
+
+
+def _longer_than(length: int, spans: Sequence[Span]) -> bool:
+    return len(spans) > length
+
+
+def _more_is_due(
+    bench: Bench, spans: tuple[Span, ...], root_id: str, cut: Cut, instrumentation: Instrumentation | None
+) -> bool:
+    """Whether spans must still come although none came for a while."""
+    if entry_span(spans, root_id) is None or (instrumentation and missing_part(spans, root_id, instrumentation)):
+        return True
+    # The mesh tells of a call when it ends: one that is held back by a fault may outlive the request.
+    return bool(cut) and is_abandoned(spans) and not read_lineage(spans, root_id, cut, bench.level).fired
 
 
 def _may_have_fired_last(cut: Cut, lineage: Lineage) -> bool:
@@ -127,7 +160,3 @@ async def _more_evidence(bench: Bench, trace_id: str, root_id: str, cut: Cut) ->
 
     spans, _ = await bench.collector.trace(trace_id, all_fired, timeout=bench.export_interval)
     return spans
-
-
-def _never(_: Sequence[Span]) -> bool:
-    return False

@@ -6,7 +6,7 @@ forwarded with a signed plan for them, as an experiment's would be.
 
 import secrets
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from html import escape
 from itertools import groupby
@@ -14,12 +14,13 @@ from pathlib import Path
 from string import Template
 from urllib.parse import parse_qs, quote, unquote
 
-import httpx
+import aiohttp
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
+from yarl import URL
 
 from cutset.errors import InputError
 from cutset.inject.plan import plan_headers
@@ -28,17 +29,14 @@ from cutset.model.point import Point
 
 COOKIE = "cutset_points"
 PLAN_SECONDS = 60
+ANSWER_SECONDS = 30  # nobody waits longer for a page
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
-# Of one connection, not of the message; and what we or httpx set anew.
-_HOP_HEADERS = frozenset(
-    {"connection", "keep-alive", "transfer-encoding", "te", "upgrade", "host", "content-length", "content-encoding"}
-)
+_HOP_HEADERS = frozenset({"connection", "keep-alive", "transfer-encoding", "te", "upgrade"})  # not of the message
 _PAGE = Path(__file__).with_name("playground.html")
 
 
 def playground(entry_url: str, points: Iterable[Point], *, key: bytes, environment: str) -> Starlette:
     known = sorted(points)
-    client = httpx.AsyncClient(base_url=entry_url, trust_env=False, follow_redirects=False, timeout=30)
 
     async def choose(request: Request) -> Response:
         if request.method == "GET":
@@ -60,23 +58,21 @@ def playground(entry_url: str, points: Iterable[Point], *, key: bytes, environme
             expires=int(time.time()) + PLAN_SECONDS,
             catalogue=known,
         )
-        headers = {name: value for name, value in request.headers.items() if name not in _HOP_HEADERS}
-        target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         try:
-            answer = await client.request(request.method, target, headers=headers | plan, content=await request.body())
-        except httpx.RequestError as error:
-            return Response(f"The shop does not answer: {error}", status_code=502, media_type="text/plain")
-        response = Response(answer.content, answer.status_code)
-        response.raw_headers[:] = [
-            (name.lower(), value) for name, value in answer.headers.raw if name.lower().decode() not in _HOP_HEADERS
-        ]
-        response.headers["content-length"] = str(len(answer.content))
-        return response
+            return await _forward(request, entry_url, plan)
+        except (aiohttp.ClientError, TimeoutError) as error:
+            reason = str(error) or f"nothing came within {ANSWER_SECONDS}s"
+            return Response(f"The shop does not answer: {reason}", status_code=502, media_type="text/plain")
 
     @asynccontextmanager
-    async def lifespan(_: Starlette):  # type: ignore[no-untyped-def]  # starlette's own type is generic over state
-        async with client:
-            yield
+    async def lifespan(_: Starlette) -> AsyncIterator[dict[str, aiohttp.ClientSession]]:
+        async with aiohttp.ClientSession(
+            cookie_jar=aiohttp.DummyCookieJar(),
+            skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
+            auto_decompress=False,
+            timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS),
+        ) as client:
+            yield {"client": client}
 
     routes = [Route("/_cutset", choose, methods=["GET", "POST"]), Route("/{path:path}", forward, methods=METHODS)]
     return Starlette(routes=routes, lifespan=lifespan)
@@ -84,7 +80,29 @@ def playground(entry_url: str, points: Iterable[Point], *, key: bytes, environme
 
 def serve_playground(app: Starlette, *, host: str, port: int) -> None:
     """Until Ctrl-C."""
-    uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False)
+    # Without the server's own headers: those of the shop pass through.
+    uvicorn.run(
+        app, host=host, port=port, log_level="warning", access_log=False, server_header=False, date_header=False
+    )
+
+
+async def _forward(request: Request, entry_url: str, plan: dict[str, str]) -> Response:
+    """The message as it is, both ways, but for the plan."""
+    ours = _HOP_HEADERS | {"host", "content-length"} | plan.keys()
+    headers = [(name, value) for name, value in request.headers.items() if name not in ours]
+    path, query = request.scope["raw_path"].decode("latin-1"), request.scope["query_string"].decode("latin-1")
+    async with request.state.client.request(
+        request.method,
+        URL(f"{entry_url}{path}?{query}" if query else f"{entry_url}{path}", encoded=True),
+        headers=[*headers, *plan.items()],
+        data=await request.body() or None,
+        allow_redirects=False,
+    ) as answer:
+        response = Response(await answer.read(), answer.status)
+        response.raw_headers[:] = [
+            (name.lower(), value) for name, value in answer.raw_headers if name.lower().decode() not in _HOP_HEADERS
+        ]
+        return response
 
 
 def _chosen(request: Request, known: Collection[Point]) -> list[Point]:

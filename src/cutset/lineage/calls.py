@@ -97,7 +97,7 @@ def _point_of(span: Span) -> Point:
     api = attributes.get("cutset.api")
     if api is None:  # no plan arrived, so the filter did not name it: name it as the filter would have
         path = urlsplit(str(attributes.get("http.url", ""))).path
-        api = normalise_api(str(attributes.get("http.method", "")), path, grpc="grpc.status_code" in attributes)
+        api = normalise_api(str(attributes.get("http.method", "")), path, grpc="grpc.path" in attributes)
     return Point(str(attributes["cutset.service"]), str(api), replica=str(attributes.get("cutset.replica", "")))
 
 

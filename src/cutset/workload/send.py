@@ -1,45 +1,95 @@
 """Sends one request under test, with the steps that must come before it, in a session of its own.
 
-Hundreds of experiments share one client and so one pool of connections. They do not share cookies: requests are built
-without the client's cookie jar, and each call of `send` keeps its own.
+Hundreds of experiments share one client and so one pool of connections. They do not share cookies: the client keeps
+none, and each call of `send` has its own jar.
 """
 
 import asyncio
+import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from email.message import Message
+from http.client import HTTPResponse
+from http.cookiejar import CookieJar
+from types import SimpleNamespace
+from typing import cast
+from urllib import request as urllib_request
+from urllib.parse import quote, urlencode
 
-import httpx
+import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
+from multidict import CIMultiDict
+from yarl import URL
 
 from cutset.errors import TargetError
 from cutset.model.request import Request, Response, Step
 
 BODY_LIMIT = 2 * 1024 * 1024  # bytes kept of an answer; no page that a person reads is longer
+HEADER_LIMIT = 64 * 1024  # bytes of one header of an answer; Envoy sends no more than 60 KiB of them together
 SESSION = "{session}"  # in a step: stands for a value that no other experiment has
 IDLE_SECONDS = 4.0  # many servers close idle connections after 5 s; a request sent at that instant would be lost
 USER_AGENT = "cutset"
+URL_CHARACTERS = "%:/?#[]@!$&'()*+,;="  # RFC 3986 §2.2, and %: what the step has quoted stays as it is
 
 _MEANINGS = (
-    (httpx.ConnectError, "could not connect"),
-    (httpx.RemoteProtocolError, "connection closed without a whole answer"),
-    (httpx.NetworkError, "connection lost"),
+    (aiohttp.ClientConnectorError, "could not connect"),
+    (aiohttp.ServerDisconnectedError, "connection closed without a whole answer"),
+    (aiohttp.ClientPayloadError, "no whole answer"),
+    (aiohttp.ClientConnectionError, "connection lost"),
+    (aiohttp.ClientResponseError, "malformed answer"),
 )
 
 
-def open_client(connections: int) -> httpx.AsyncClient:
-    """A client for `send`: as many connections as experiments in flight, no proxies, no cookies."""
-    return httpx.AsyncClient(
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-        limits=httpx.Limits(
-            max_connections=connections, max_keepalive_connections=connections, keepalive_expiry=IDLE_SECONDS
-        ),
-        trust_env=False,
+def open_client(connections: int) -> aiohttp.ClientSession:
+    """A client for `send`, to be opened in a running event loop.
+
+    As many connections as experiments in flight; no proxies, no cookies, no headers but those of the step.
+    """
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=connections, keepalive_timeout=IDLE_SECONDS),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        skip_auto_headers=("Accept-Encoding", "Content-Type"),
+        timeout=aiohttp.ClientTimeout(),  # none of its own: `send` limits the whole exchange
+        trace_configs=[_repeat_only_on_kept_connections()],
+        max_line_size=HEADER_LIMIT,
+        max_field_size=HEADER_LIMIT,
     )
 
 
+def _repeat_only_on_kept_connections() -> aiohttp.TraceConfig:
+    """aiohttp sends a request again, unless it is a POST or PATCH, when its connection breaks before the answer.
+
+    That is right for a kept connection, which the server may have closed before the request arrived. On a new one the
+    server has dropped this very request: that is the outcome, and a second request would make it another experiment.
+    """
+
+    async def note_new(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
+        context.on_new_connection = True
+
+    async def refuse_after_new(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
+        if hasattr(context, "on_new_connection"):
+            raise aiohttp.ServerDisconnectedError
+
+    tracing = aiohttp.TraceConfig()
+    tracing.on_connection_create_start.append(refuse_after_new)
+    tracing.on_connection_create_end.append(note_new)
+    tracing.on_connection_reuseconn.append(refuse_after_new)
+    return tracing
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    client: aiohttp.ClientSession
+    base_url: str
+    seconds: float  # for each exchange
+    name: str
+    cookies: CookieJar = field(default_factory=CookieJar)
+
+
 async def send(
-    client: httpx.AsyncClient,
+    client: aiohttp.ClientSession,
     request: Request,
     *,
     base_url: str,
@@ -49,10 +99,9 @@ async def send(
     session: str = "",
 ) -> Response:
     """`plan` holds the headers of the request under test; `setup_headers` is asked anew for each step before it."""
-    session = session or secrets.token_hex(8)
-    cookies = httpx.Cookies()
+    own = _Session(client, base_url.rstrip("/"), timeout, session or secrets.token_hex(8))
     for number, step in enumerate(request.setup, start=1):
-        response = await _exchange(client, _build(step, base_url, session, setup_headers(), cookies), timeout, cookies)
+        response = await _exchange(own, step, setup_headers())
         if response.error or response.status >= 400:
             where = f"Set-up step {number} of {len(request.setup)} of `{request.name}`, `{step.method} {step.path}`"
             what = f"got no answer: {response.error}" if response.error else f"was answered {response.status}"
@@ -60,65 +109,95 @@ async def send(
                 f"{where}, {what}; the experiment is void",
                 hint="Set-up steps carry no faults: see whether the target is healthy and the step is right",
             )
-    return await _exchange(client, _build(request.step, base_url, session, plan, cookies), timeout, cookies)
+    return await _exchange(own, request.step, plan)
 
 
-def _build(
-    step: Step, base_url: str, session: str, extra_headers: Mapping[str, str], cookies: httpx.Cookies
-) -> httpx.Request:
-    headers = httpx.Headers({"accept": "*/*", "user-agent": USER_AGENT})
-    headers.update({name: _fill(value, session) for name, value in step.headers.items()})
-    headers.update(extra_headers)
-    own_cookies = headers.pop("cookie", "")
-    built = httpx.Request(
-        step.method,
-        base_url.rstrip("/") + _fill(step.path, session),
-        headers=headers,
-        data={name: _fill(value, session) for name, value in step.form.items()} if step.form is not None else None,
-        json=_fill_json(step.json, session),
-        content=_fill(step.body, session) if step.body is not None else None,
-        extensions={"timeout": {}},  # httpx would limit each read apart; the whole exchange is limited instead
-    )
-    if cookies.jar:
-        cookies.set_cookie_header(built)
-    if own_cookies:
-        built.headers["cookie"] = "; ".join(filter(None, (own_cookies, built.headers.get("cookie"))))
-    return built
-
-
-async def _exchange(
-    client: httpx.AsyncClient, request: httpx.Request, seconds: float, cookies: httpx.Cookies
-) -> Response:
+async def _exchange(session: _Session, step: Step, extra_headers: Mapping[str, str]) -> Response:
+    url = session.base_url + quote(_fill(step.path, session.name), safe=URL_CHARACTERS)
+    content_type, content = _content(step, session.name)
+    headers = _headers(step, session, url, content_type, extra_headers)
     start = time.perf_counter()
     try:
-        async with asyncio.timeout(seconds):
-            response = await client.send(request, stream=True, follow_redirects=False)
-            body = await _read(response)
+        async with (
+            asyncio.timeout(session.seconds),
+            session.client.request(
+                step.method, URL(url, encoded=True), headers=headers, data=content, allow_redirects=False
+            ) as response,
+        ):
+            body = await _read(response.content)
     except TimeoutError:
-        return Response(seconds=time.perf_counter() - start, error=f"no whole answer within {seconds:g}s")
-    except httpx.RequestError as error:
+        return Response(seconds=time.perf_counter() - start, error=f"no whole answer within {session.seconds:g}s")
+    except (aiohttp.ClientError, ValueError) as error:  # ValueError: what is to be sent is not HTTP
         return Response(seconds=time.perf_counter() - start, error=_meaning(error))
     elapsed = time.perf_counter() - start
-    if "set-cookie" in response.headers:
-        cookies.extract_cookies(response)
-    return Response(response.status_code, response.headers.get("content-type", ""), body, elapsed)
+    _keep_cookies(session.cookies, url, response.headers.getall("Set-Cookie", ()))
+    return Response(response.status, response.headers.get("Content-Type", ""), body, elapsed)
 
 
-async def _read(response: httpx.Response) -> bytes:
-    try:
-        body = bytearray()
-        async for chunk in response.aiter_bytes():
-            body += chunk
-            if len(body) >= BODY_LIMIT:
-                break
-        return bytes(body[:BODY_LIMIT])
-    finally:
-        await response.aclose()
+def _content(step: Step, session: str) -> tuple[str, bytes | None]:
+    """The body and the type that it has unless the step says otherwise."""
+    if step.body is not None:
+        return "", _fill(step.body, session).encode()
+    if step.form is not None:
+        form = {name: _fill(value, session) for name, value in step.form.items()}
+        return "application/x-www-form-urlencoded", urlencode(form).encode()
+    if step.json is not None:
+        filled = _fill_json(step.json, session)
+        text = json.dumps(filled, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return "application/json", text.encode()
+    return "", None
 
 
-def _meaning(error: httpx.RequestError) -> str:
+def _headers(
+    step: Step, session: _Session, url: str, content_type: str, extra_headers: Mapping[str, str]
+) -> CIMultiDict[str]:
+    headers = CIMultiDict({"Accept": "*/*", "User-Agent": USER_AGENT})
+    if content_type:
+        headers["Content-Type"] = content_type
+    headers.update({name: _fill(value, session.name) for name, value in step.headers.items()})
+    headers.update(extra_headers)
+    if kept := _kept_cookies(session.cookies, url):
+        headers["Cookie"] = "; ".join(filter(None, (headers.get("Cookie"), kept)))
+    return headers
+
+
+async def _read(content: aiohttp.StreamReader) -> bytes:
+    body = bytearray()
+    while len(body) < BODY_LIMIT and (chunk := await content.readany()):
+        body += chunk
+    return bytes(body[:BODY_LIMIT])
+
+
+def _kept_cookies(jar: CookieJar, url: str) -> str:
+    if not len(jar):
+        return ""
+    request = urllib_request.Request(url)  # noqa: S310 - is not opened: it is how `http.cookiejar` is told of the URL
+    jar.add_cookie_header(request)
+    return request.get_header("Cookie", "")
+
+
+def _keep_cookies(jar: CookieJar, url: str, set_cookies: Sequence[str]) -> None:
+    if not set_cookies:
+        return
+    message = Message()
+    for set_cookie in set_cookies:
+        message["Set-Cookie"] = set_cookie
+    response = cast("HTTPResponse", SimpleNamespace(info=lambda: message))
+    jar.extract_cookies(response, urllib_request.Request(url))  # noqa: S310 - as above
+
+
+def _meaning(error: Exception) -> str:
     kind = next((meaning for errors, meaning in _MEANINGS if isinstance(error, errors)), type(error).__name__)
-    return f"{kind} ({error})" if str(error) else kind
+    detail = " ".join(_detail(error).split())  # some of aiohttp's messages have several lines
+    return f"{kind} ({detail})" if detail else kind
+
+
+def _detail(error: Exception) -> str:
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return str(error.os_error)
+    if isinstance(error.__cause__, HttpProcessingError):
+        return error.__cause__.message
+    return str(error)
 
 
 def _fill(text: str, session: str) -> str:

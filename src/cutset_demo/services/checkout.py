@@ -18,7 +18,7 @@ from cutset_demo.methods import (
     SHIP_ORDER,
 )
 from cutset_demo.money import from_nanos, times, to_nanos
-from cutset_demo.replica import Handlers, RefusedError, Replica
+from cutset_demo.replica import DependencyError, Handlers, RefusedError, Replica
 from cutset_demo.stores import ORDERS_PLACED, publish
 
 logger = logging.getLogger(__name__)
@@ -66,8 +66,8 @@ async def _pay(replica: Replica, order: pb.PlaceOrderRequest, total: pb.Money) -
     for service, paid_by in (("payment", pb.CARD), ("paymentbackup", pb.BACKUP)):
         try:
             return paid_by, (await replica.call(service, CHARGE, charge)).transaction_id
-        except grpc.aio.AioRpcError as failure:
-            logger.info("%s did not take the card: %s", service, failure.code().name)
+        except DependencyError as failure:
+            logger.info("%s did not take the card: %s", service, failure.code.name)
     invoice = await replica.call("email", SEND_INVOICE, pb.SendInvoiceRequest(email=order.email, amount=total))
     return pb.INVOICE, invoice.invoice_id
 
@@ -76,8 +76,8 @@ async def _tell_others(replica: Replica, request: pb.PlaceOrderRequest, order: p
     """The order stands whether or not this works."""
     try:
         await replica.call("cart", EMPTY_CART, pb.EmptyCartRequest(user_id=request.user_id))
-    except grpc.aio.AioRpcError as failure:
-        logger.info("the cart of order %s stays full: %s", order.order_id, failure.code().name)
+    except DependencyError as failure:
+        logger.info("the cart of order %s stays full: %s", order.order_id, failure.code.name)
     event = pb.OrderPlaced(order_id=order.order_id, email=request.email, total=order.total)
     try:
         await publish(replica.tracer, replica.stores.events, ORDERS_PLACED, event.SerializeToString())

@@ -7,7 +7,6 @@ from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import parse_qs
 
-import grpc
 from google.protobuf.json_format import MessageToDict
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -31,7 +30,7 @@ from cutset_demo.methods import (
 )
 from cutset_demo.money import from_nanos, times, to_nanos
 from cutset_demo.pages import error_page, page
-from cutset_demo.replica import Replica
+from cutset_demo.replica import DependencyError, Replica
 
 AD_DEADLINE_SECONDS = 0.1  # as in Online Boutique: an ad is not worth waiting for
 ORDER_DEADLINE_SECONDS = 8.0  # longer than three payment attempts that all run into their own deadline
@@ -229,7 +228,7 @@ async def _ad(replica: Replica, categories: list[str]) -> pb.Ad:
 async def _optional(dependency: Awaitable[Value]) -> Value | None:
     try:
         return await dependency
-    except grpc.aio.AioRpcError:
+    except DependencyError:
         return None
 
 

@@ -40,6 +40,7 @@ def trace(*calls: Made, entry_status: int = 200) -> list[Span]:
             "response_flags": flags,
             "grpc.status_code": str(status),
             "http.url": f"http://x/hipstershop.Some/{api}",
+            "grpc.path": f"/hipstershop.Some/{api}",
             "http.method": "POST",
         }
         return attributes | ({"cutset.api": api} if call.planned else {})

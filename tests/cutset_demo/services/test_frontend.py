@@ -10,6 +10,11 @@ def parts(page: str) -> set[str]:
     return set(re.findall(r'<(?:section|p) id="([a-z-]+)"', page))
 
 
+def main_text(page: str) -> str:
+    main = page.partition("<main>")[2].partition("</main>")[0]
+    return " ".join(re.sub("<[^>]*>", " ", main).split())
+
+
 def test_the_home_page_shows_nine_products_and_an_ad(boutique):
     with boutique.client() as client:
         page = client.get("/").text
@@ -120,6 +125,47 @@ def test_a_warm_cache_spares_the_catalogue(boutique):
         boutique.calls.clear()
         client.get(f"/product-meta/{PRODUCT}")
     assert [(call.service, call.method) for call in boutique.calls] == [("cache", "Get")]
+
+
+@pytest.mark.parametrize(
+    ("request_line", "fail", "reason"),
+    [
+        (("GET", "/"), "cart/GetCart", "could not read the cart (cart/GetCart: UNAVAILABLE)"),
+        (
+            ("GET", f"/product/{PRODUCT}"),
+            "productcatalog/ListProducts",
+            (
+                "could not find recommendations (recommendation/ListRecommendations: "
+                "could not list the products (productcatalog/ListProducts: UNAVAILABLE))"
+            ),
+        ),
+        (
+            ("POST", "/cart/checkout"),
+            "shipping/ShipOrder",
+            (
+                "could not place the order (checkout/PlaceOrder: "
+                "could not ship the order (shipping/ShipOrder: UNAVAILABLE))"
+            ),
+        ),
+    ],
+)
+def test_a_failure_page_starts_with_what_could_not_be_done(boutique, request_line, fail, reason):
+    with boutique.client() as client, boutique.client([fail]) as unlucky_client:
+        client.post("/cart", data=ITEM)
+        unlucky_client.cookies = client.cookies
+        page = unlucky_client.request(*request_line)
+    assert page.status_code == 500
+    assert main_text(page.text).startswith(reason)
+
+
+def test_a_failure_page_quotes_the_service_that_refused(boutique):
+    with boutique.client() as client:
+        assert main_text(client.get("/product/none").text).startswith(
+            "could not look up the product (productcatalog/GetProduct: no product with id `none`)"
+        )
+        assert main_text(client.post("/cart/checkout").text).startswith(
+            "could not place the order (checkout/PlaceOrder: the cart is empty)"
+        )
 
 
 def test_an_unknown_product_is_not_found(boutique):

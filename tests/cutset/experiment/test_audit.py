@@ -1,0 +1,110 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from small_shop import Shop, get, points
+
+from cutset.experiment.audit import Audit, audit
+from cutset.lineage.completeness import Instrumentation
+from cutset.model.request import Request
+from cutset.traces.collector import Collector
+
+
+@asynccontextmanager
+async def background(shop: Shop, service: str, path: str, every_seconds: float) -> AsyncIterator[None]:
+    """Others call the service all the time."""
+
+    async def call_forever() -> None:
+        while True:
+            async with shop.session.get(f"http://{shop.mesh.addresses[service]}{path}") as response:
+                assert response.status == 200
+            await asyncio.sleep(every_seconds)
+
+    async with asyncio.TaskGroup() as group:
+        calling = group.create_task(call_forever())
+        yield
+        calling.cancel()
+
+
+def test_the_calls_of_a_request_that_hands_on_its_context_are_all_reached(shop, run):
+    found = run(audit(shop.bench(), get("/page")))
+
+    assert found.calls == points("cart/GET /items", "ad/GET /ads")
+    assert found.not_reached == frozenset()
+    assert len({trial.trace_id for trial in found.trials}) == 3
+
+
+def test_the_audit_learns_which_services_tell_of_their_calls(shop, run):
+    found = run(audit(shop.bench(), get("/mixed")))
+
+    assert found.instrumentation == Instrumentation(telling=frozenset({"web", "cart"}), silent=frozenset({"relay"}))
+
+
+def test_a_call_inside_the_trace_but_without_the_plan_is_not_reached(shop, run):
+    found = run(audit(shop.bench(), get("/forgetful")))
+
+    assert found.calls == points("forgetful/GET /pass")
+    assert found.not_reached == points("cart/GET /items")
+
+
+def test_a_call_in_a_trace_of_its_own_is_not_reached(shop, run):
+    found = run(audit(shop.bench(), get("/fresh")))
+
+    assert found.calls == points("cart/GET /items")
+    assert found.not_reached == points("currency/GET /convert")
+
+
+@pytest.mark.parametrize("request_under_test", [get("/quiet"), get("/slow")], ids=["quick", "slow"])
+def test_what_others_call_all_the_time_is_not_put_down_to_the_request(shop, run, request_under_test: Request):
+    async def find() -> Audit:
+        async with background(shop, "currency", "/convert", every_seconds=0.03):
+            return await audit(shop.bench(), request_under_test)
+
+    assert run(find()).not_reached == frozenset()
+
+
+def test_what_somebody_else_calls_once_is_not_put_down_to_the_request(shop, run):
+    async def call_once() -> None:
+        await asyncio.sleep(0.05)  # the request under way takes four times as long
+        async with shop.session.get(f"http://{shop.mesh.addresses['currency']}/convert") as response:
+            assert response.status == 200
+
+    async def find() -> Audit:
+        found, _ = await asyncio.gather(audit(shop.bench(), get("/slow")), call_once())
+        return found
+
+    assert run(find()).not_reached == frozenset()
+
+
+def test_a_call_in_a_trace_of_its_own_is_found_amid_what_others_call(shop, run):
+    async def find() -> Audit:
+        async with background(shop, "vault", "/open", every_seconds=0.03):
+            return await audit(shop.bench(), get("/fresh"))
+
+    assert run(find()).not_reached == points("currency/GET /convert")
+
+
+def test_what_a_set_up_step_calls_is_not_put_down_to_the_request(shop, run):
+    found = run(audit(shop.bench(), get("/quiet", setup=("/fresh",))))
+
+    assert found.not_reached == frozenset()
+
+
+def test_when_calls_go_where_the_mesh_does_not_see_them_the_shape_of_traces_proves_nothing(shop, run):
+    async def find() -> Audit:
+        with shop.losing(lambda span: span.attributes.get("cutset.service") == "ad"):
+            return await audit(shop.bench(), get("/quiet"))
+
+    found = run(find())
+
+    assert found.instrumentation is None
+    assert found.calls == points("cart/GET /items")
+
+
+def test_without_any_span_nothing_is_known(shop, run):
+    found = run(audit(shop.bench(collector=Collector(), trace_timeout=0.05), get("/page")))
+
+    assert not any(trial.traced for trial in found.trials)
+    assert found.calls == found.not_reached == frozenset()
+    assert found.instrumentation is None

@@ -1,0 +1,439 @@
+import asyncio
+import random
+import secrets
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+from small_shop import PATIENCE_SECONDS, Mortal, Shop, cut, get, points
+
+from cutset.experiment import laboratory as laboratory_module
+from cutset.experiment.laboratory import MeshLaboratory, _Floor
+from cutset.experiment.liveness import dead_servers
+from cutset.lineage.path import Level
+from cutset.model.fault import BASELINE, Cut, points_of
+from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.request import Request
+from cutset.model.span import Span
+from cutset.traces.collector import Collector
+
+ADS = cut("ad/GET /ads")
+WITHOUT_END = 1000  # stumbles: more than any test sends requests
+
+
+class Audited:
+    """Laboratories that know their requests: each is audited once for all tests."""
+
+    def __init__(self, shop: Shop) -> None:
+        self.shop = shop
+        self.known: dict[tuple[str, Level], dict[str, object]] = {}
+
+    async def laboratory(
+        self, request: Request, *, entry: str = "web", level: Level = Level.API, repeats: int = 2, **changes: object
+    ) -> MeshLaboratory:
+        known = self.known.setdefault((entry, level), {})
+        if request.name not in known:
+            laboratory = MeshLaboratory(self.shop.bench(entry, level=level), repeats=repeats)
+            audited = await laboratory.audit(request)
+            assert audited.healthy, audited.reason
+            known |= laboratory._known
+        laboratory = MeshLaboratory(self.shop.bench(entry, level=level, **changes), repeats=repeats)
+        laboratory._known |= known
+        return laboratory
+
+    async def run(self, request: Request, faults: Cut, **options: object) -> Outcome:
+        laboratory = await self.laboratory(request, **options)
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            return await laboratory.run(request, faults)
+
+
+@pytest.fixture(scope="module")
+def audited(open_for_all: Shop) -> Audited:
+    return Audited(open_for_all)
+
+
+def of_mesh(service: str, span: Span) -> bool:
+    return span.attributes.get("cutset.service") == service
+
+
+# A verdict needs proof
+
+
+def test_a_fault_on_an_optional_call_degrades_the_answer(shop, run, audited):
+    outcome = run(audited.run(get("/page"), ADS))
+
+    assert outcome.verdict is Verdict.DEGRADED
+    assert "ad" in outcome.reason
+    assert outcome.path == points("cart/GET /items")
+    assert outcome.failed == points("ad/GET /ads")
+    assert outcome.calls == points("cart/GET /items", "ad/GET /ads")
+    assert (outcome.requests, len(outcome.trace_ids)) == (1, 1)
+
+
+def test_a_fault_whose_call_nobody_sees_is_survived_without_it_on_the_path(shop, run, audited):
+    outcome = run(audited.run(get("/quiet"), ADS))
+
+    assert outcome.verdict is Verdict.SURVIVED
+    assert outcome.path == points("cart/GET /items")
+    assert outcome.failed == points("ad/GET /ads")
+
+
+def test_a_fault_that_was_never_called_is_unknown_and_the_reason_names_it(shop, run, audited):
+    outcome = run(audited.run(get("/quiet"), cut("email/Send")))
+
+    assert outcome.verdict is Verdict.UNKNOWN
+    assert outcome.reason == "never fired: email/Send was not called"
+    assert outcome.path == frozenset()
+    assert outcome.requests == laboratory_module.VOID_TRIALS
+
+
+def test_a_fault_that_the_plan_does_not_carry_to_its_call_is_unknown(shop, run, audited):
+    outcome = run(audited.run(get("/forgetful"), cut("cart/GET /items", "forgetful/GET /pass:delay(1ms)")))
+
+    assert outcome.verdict is Verdict.UNKNOWN
+    assert outcome.reason == "called, but not faulted: cart/GET /items"
+
+
+def test_the_empty_cut_survives_with_everything_on_its_path(shop, run, audited):
+    outcome = run(audited.run(get("/quiet"), BASELINE))
+
+    assert outcome.verdict is Verdict.SURVIVED
+    assert outcome.path == points("cart/GET /items", "ad/GET /ads")
+
+
+def test_services_that_only_forward_headers_are_judged_alike(shop, run, audited):
+    outcome = run(audited.run(get("/page"), ADS, entry="relay"))
+
+    assert outcome.verdict is Verdict.DEGRADED
+    assert outcome.path == points("cart/GET /items")
+    assert outcome.failed == points("ad/GET /ads")
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [lambda span: of_mesh("cart", span), lambda span: span.service == "cart"],
+    ids=["a span of the mesh", "a span of a service"],
+)
+def test_a_trace_that_lost_a_span_never_shortens_a_path(shop, run, audited, lost):
+    laboratory = run(audited.laboratory(get("/quiet"), trace_timeout=0.4))
+
+    with shop.losing(lost):
+        outcome = run(laboratory.run(get("/quiet"), ADS))
+
+    assert outcome.verdict is Verdict.UNKNOWN
+    assert outcome.reason.startswith("the trace is incomplete, so the path may be longer than it shows: ")
+    assert "cart" in outcome.reason or "/items" in outcome.reason
+    assert outcome.path == frozenset()
+
+
+# A failure counts only when it repeats, and while the request works without it
+
+
+@pytest.mark.parametrize("repeats", [1, 2, 3])
+def test_a_failure_is_repeated_as_often_as_asked_and_confirmed_by_a_baseline(shop, run, audited, repeats):
+    outcome = run(audited.run(get("/quiet"), cut("cart/GET /items"), repeats=repeats))
+
+    assert outcome.verdict is Verdict.FAILED
+    assert outcome.reason == "500 with `cart failed`"
+    assert outcome.requests == repeats + 1
+    assert len(set(outcome.trace_ids)) == repeats
+    assert outcome.dead == ()
+
+
+@pytest.mark.parametrize("repeats", [2, 3])
+def test_a_failure_that_does_not_repeat_is_survived(shop, run, audited, repeats):
+    laboratory = run(audited.laboratory(get("/quiet"), repeats=repeats))
+    shop.stumbles["cart/items"] = 1
+
+    outcome = run(laboratory.run(get("/quiet"), cut("cart/GET /items:delay(1ms)")))
+
+    assert outcome.verdict is Verdict.SURVIVED
+    assert outcome.requests == 2
+
+
+def test_a_failure_is_not_blamed_on_the_cut_when_the_request_fails_without_it_too(shop, run, audited):
+    laboratory = run(audited.laboratory(get("/quiet")))
+    shop.stumbles["cart/items"] = WITHOUT_END
+
+    outcome = run(laboratory.run(get("/quiet"), cut("cart/GET /items:delay(1ms)")))
+
+    assert outcome.verdict is Verdict.UNKNOWN
+    assert outcome.reason == "without any fault the request fails too: 500 with `cart failed`"
+    assert outcome.requests == 3
+    assert len(outcome.trace_ids) == 1
+
+
+# Set-up
+
+
+AFTER_PAGE = replace(get("/quiet", setup=("/page",)), name="quiet after page")
+
+
+def test_a_set_up_step_that_fails_makes_the_experiment_void(shop, run, audited):
+    laboratory = run(audited.laboratory(AFTER_PAGE))
+    shop.stumbles["web/page"] = WITHOUT_END
+
+    outcome = run(laboratory.run(AFTER_PAGE, ADS))
+
+    assert outcome.verdict is Verdict.UNKNOWN
+    assert "Set-up step 1 of 1 of `quiet after page`, `GET /page`, was answered 500" in outcome.reason
+
+
+def test_a_set_up_step_that_fails_after_the_failure_leaves_the_failure_unexplained(shop, run, audited):
+    laboratory = run(audited.laboratory(AFTER_PAGE, repeats=1))
+
+    async def break_meanwhile() -> tuple[str, ...]:
+        shop.stumbles["web/page"] = WITHOUT_END
+        return ()
+
+    laboratory._liveness.dead = break_meanwhile  # asked between the failure and the baseline that is to confirm it
+    outcome = run(laboratory.run(AFTER_PAGE, cut("cart/GET /items")))
+
+    assert outcome.verdict is Verdict.UNKNOWN
+    assert outcome.reason.startswith("without any fault the request cannot be sent any more: Set-up step 1 of 1")
+
+
+# The audit
+
+
+def test_a_request_that_fails_without_faults_is_unhealthy(shop, run):
+    shop.stumbles["cart/items"] = WITHOUT_END
+
+    audited = run(MeshLaboratory(shop.bench(), repeats=2).audit(get("/page")))
+
+    assert not audited.healthy
+    assert audited.reason.startswith("unhealthy baseline: 3 of 3 without faults failed: 500 with `cart failed`")
+
+
+def test_a_request_that_cannot_be_set_up_is_unhealthy(shop, run):
+    shop.stumbles["web/quiet"] = WITHOUT_END
+
+    audited = run(MeshLaboratory(shop.bench(), repeats=2).audit(get("/page", setup=("/quiet",))))
+
+    assert not audited.healthy
+    assert "Set-up step 1 of 1" in audited.reason
+    assert audited.trace_ids == ()
+
+
+def test_a_request_whose_spans_do_not_arrive_is_unhealthy_and_the_reason_says_where_to_look(shop, run):
+    bench = shop.bench(collector=Collector(), trace_timeout=0.05)
+
+    audited = run(MeshLaboratory(bench, repeats=2).audit(get("/page")))
+
+    assert not audited.healthy
+    assert audited.reason == (
+        "no span of the request arrived, so nothing could be proved: does the mesh export to this collector?"
+    )
+    assert len(audited.trace_ids) == 3
+
+
+# Delays
+
+
+def test_a_delay_within_the_deadline_is_survived(shop, run, audited):
+    outcome = run(audited.run(get("/stock"), cut("stock/Count:delay(50ms)")))
+
+    assert outcome.verdict is Verdict.SURVIVED
+    assert outcome.failed == frozenset()
+
+
+@pytest.mark.parametrize(("path", "point"), [("/hasty", "ad/GET /ads"), ("/stock", "stock/Count")])
+def test_a_delay_beyond_the_callers_deadline_is_survived_by_its_fallback(shop, run, audited, path, point):
+    outcome = run(audited.run(get(path), cut(f"{point}:delay(60000ms)")))
+
+    assert outcome.verdict is Verdict.SURVIVED
+    assert outcome.path == points("cart/GET /items")
+    assert outcome.failed == points(point)
+
+
+def test_a_delay_beyond_the_limit_of_the_request_is_a_failure(shop, run, audited):
+    request = get("/patient", max_seconds=0.4)
+
+    outcome = run(audited.run(request, cut("stock/Count:delay(600ms)"), repeats=1))
+
+    assert outcome.verdict is Verdict.FAILED
+    assert "limit 0.4s" in outcome.reason
+
+
+def test_a_delay_that_nobody_waits_for_is_a_failure_all_the_same(shop, run, audited):
+    request = replace(get("/patient", max_seconds=0.1), name="impatient")
+
+    outcome = run(audited.run(request, cut("stock/Count:delay(1400ms)"), repeats=1))
+
+    assert outcome.verdict is Verdict.FAILED
+    assert "no whole answer" in outcome.reason
+
+
+# Replicas
+
+
+def test_all_replicas_but_one_may_fail(shop, run, audited):
+    outcome = run(audited.run(get("/twins"), cut("twins/GET /one#1"), level=Level.REPLICA))
+
+    assert outcome.verdict is Verdict.SURVIVED
+    assert outcome.path == points("twins/GET /one#2")
+    assert outcome.calls == points("twins/GET /one#1", "twins/GET /one#2")
+    assert outcome.failed == frozenset()
+
+
+def test_when_all_replicas_fail_the_request_does(shop, run, audited):
+    both = cut("twins/GET /one#1", "twins/GET /one#2")
+
+    outcome = run(audited.run(get("/twins"), both, level=Level.REPLICA))
+
+    assert outcome.verdict is Verdict.FAILED
+    assert outcome.failed == points_of(both)
+
+
+@pytest.mark.parametrize("replica", ["1", "2"])
+def test_a_request_that_always_reaches_the_same_replica_is_nudged_to_the_other(
+    shop, run, audited, monkeypatch, replica
+):
+    """Set-up and test make one call each, and round robin gives them one replica each, always the same."""
+    monkeypatch.setattr(secrets, "randbelow", random.Random(1).randrange)
+    request = replace(get("/twins", setup=("/twins",)), name="twins twice")
+
+    outcome = run(audited.run(request, cut(f"twins/GET /one#{replica}"), level=Level.REPLICA))
+
+    assert outcome.verdict is Verdict.SURVIVED
+    assert outcome.path == points(f"twins/GET /one#{3 - int(replica)}")
+
+
+# Servers that die
+
+
+class Supervised(MeshLaboratory):
+    """On a system whose supervisor starts again what has died as soon as somebody waits for it."""
+
+    mortal: Mortal
+
+    async def recovered(self) -> bool:
+        if await dead_servers((self.mortal.address,)):
+            await self.mortal.start()
+        return await super().recovered()
+
+
+def supervised(shop: Shop, run: Callable[..., object], *paths: str, repeats: int = 2) -> Supervised:
+    laboratory = Supervised(shop.bench(), repeats=repeats)
+    laboratory.mortal = shop.mortal
+    for path in paths:
+        assert run(laboratory.audit(get(path))).healthy
+    return laboratory
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_a_fault_that_kills_a_server_fails_and_names_it(shop, run, repeats):
+    laboratory = supervised(shop, run, "/deadly", repeats=repeats)
+
+    outcome = run(laboratory.run(get("/deadly"), cut("vault/GET /open")))
+
+    assert outcome.verdict is Verdict.FAILED
+    assert outcome.dead == (shop.mortal.address,)
+    assert outcome.requests == 2  # the death, and the same again with nobody else around
+    assert run(laboratory.recovered())
+
+
+def test_a_server_that_dies_and_does_not_come_back_leaves_the_outcome_unknown(shop, run, monkeypatch):
+    monkeypatch.setattr(laboratory_module, "RECOVERY_SECONDS", 1)
+    laboratory = MeshLaboratory(shop.bench(), repeats=2)
+    assert run(laboratory.audit(get("/deadly"))).healthy
+
+    outcome = run(laboratory.run(get("/deadly"), cut("vault/GET /open")))
+
+    assert outcome.verdict is Verdict.UNKNOWN
+    assert outcome.dead == (shop.mortal.address,)
+    assert outcome.reason.startswith(f"{shop.mortal.address} stopped answering and did not come back")
+    run(shop.mortal.start())
+    assert run(laboratory.recovered())
+
+
+def test_the_death_of_a_service_that_is_not_needed_is_survived(shop, run):
+    laboratory = supervised(shop, run, "/tolerant")
+
+    outcome = run(laboratory.run(get("/tolerant"), cut("vault/GET /open")))
+
+    assert outcome.verdict is Verdict.SURVIVED
+    assert outcome.path == points("cart/GET /items")
+    assert run(laboratory.recovered())
+
+
+def test_a_death_is_blamed_on_nobody_who_was_merely_there(shop, run):
+    laboratory = supervised(shop, run, "/deadly", "/vital")
+
+    async def run_both() -> list[Outcome]:
+        await shop.mortal.stop()  # as somebody else's experiment would
+        return await asyncio.gather(
+            laboratory.run(get("/vital"), ADS), laboratory.run(get("/deadly"), cut("vault/GET /open"))
+        )
+
+    bystander, killer = run(run_both())
+
+    assert bystander.verdict is Verdict.SURVIVED
+    assert killer.verdict is Verdict.FAILED
+    assert killer.dead == (shop.mortal.address,)
+    assert run(laboratory.recovered())
+
+
+def test_who_must_be_alone_waits_for_the_others_and_keeps_them_out():
+    floor, order = _Floor(), []
+
+    async def share(name: str) -> None:
+        async with floor.shared():
+            order.append(f"{name} begins")
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            order.append(f"{name} ends")
+
+    async def be_alone() -> None:
+        async with floor.alone():
+            order.append("alone")
+            await asyncio.sleep(0)
+            order.append("no more")
+
+    async def all_at_once() -> None:
+        await asyncio.gather(share("first"), share("second"), be_alone(), be_alone(), share("late"))
+
+    asyncio.run(all_at_once())
+
+    assert order == [
+        *("first begins", "second begins", "first ends", "second ends"),
+        *("alone", "no more", "alone", "no more"),
+        *("late begins", "late ends"),
+    ]
+
+
+# Many at once
+
+
+def expected_of_wide(faults: frozenset[str]) -> Verdict:
+    if "a" in faults or {"d", "e"} <= faults:
+        return Verdict.FAILED
+    if faults == {"e"}:  # called only when d has failed
+        return Verdict.UNKNOWN
+    return Verdict.DEGRADED if "c" in faults else Verdict.SURVIVED
+
+
+def test_of_forty_experiments_at_once_each_gets_its_own_outcome(shop, run, audited):
+    subsets = [frozenset(chosen) for size in (1, 2, 3) for chosen in combinations("abcdef", size)][:40]
+
+    def at(letters: frozenset[str]) -> Points:
+        return points(*(f"parts/GET /{letter}" for letter in letters))
+
+    async def run_all() -> list[Outcome]:
+        laboratory = await audited.laboratory(get("/wide"))
+        cuts = [cut(*map(str, at(letters))) for letters in subsets]
+        return await asyncio.gather(*(laboratory.run(get("/wide"), each) for each in cuts))
+
+    outcomes = run(run_all())
+
+    assert [outcome.verdict for outcome in outcomes] == [expected_of_wide(letters) for letters in subsets]
+    assert Counter(outcome.verdict for outcome in outcomes)[Verdict.SURVIVED] > 5
+    for letters, outcome in zip(subsets, outcomes, strict=True):
+        assert points_of(outcome.cut) == at(letters)
+        if outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED):
+            called = frozenset("abcdf") | (frozenset("e") if "d" in letters else frozenset())
+            assert outcome.calls == at(called)
+            assert outcome.failed == at(letters & called)
+            assert outcome.path == at(called - letters)

@@ -1,0 +1,151 @@
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from small_shop import FORWARDED, PATIENCE_SECONDS, SERVICES, cut, get, points
+
+from cutset.experiment.trial import Bench, Trial, attempt, send_unfaulted
+from cutset.lineage.calls import is_mesh_span
+from cutset.lineage.completeness import Instrumentation
+from cutset.model.fault import BASELINE, Cut
+from cutset.model.request import Request
+from cutset.model.span import Span
+from cutset.traces.collector import Collector
+
+FORWARDING = frozenset(FORWARDED)
+KNOWN = Instrumentation(telling=frozenset(SERVICES) - FORWARDING, silent=FORWARDING)
+# With these, nothing but its shape ends the wait for a trace before patience ends.
+BY_SHAPE_ONLY = {"export_interval": 600.0, "trace_timeout": 600.0}
+
+
+async def trial_of(
+    bench: Bench, request: Request, faults: Cut = BASELINE, known: Instrumentation | None = KNOWN, **changes: object
+) -> Trial:
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        return await attempt(replace(bench, **changes), request, faults, catalogue=(), instrumentation=known)
+
+
+def of_mesh(service: str, span: Span) -> bool:
+    return span.attributes.get("cutset.service") == service
+
+
+def test_a_trace_that_closes_by_its_shape_does_not_wait_for_silence(shop, run):
+    trial = run(trial_of(shop.bench(), get("/page"), **BY_SHAPE_ONLY))
+
+    assert trial.lineage.path == points("cart/GET /items", "ad/GET /ads")
+    assert not trial.missing
+    assert trial.response.status == 200
+
+
+def test_a_faulted_call_closes_the_trace_and_leaves_the_path(shop, run):
+    trial = run(trial_of(shop.bench(), get("/page"), cut("ad/GET /ads"), **BY_SHAPE_ONLY))
+
+    assert trial.lineage.path == points("cart/GET /items")
+    assert trial.lineage.failed == points("ad/GET /ads")
+    assert trial.lineage.fired == cut("ad/GET /ads")
+
+
+def test_services_that_only_forward_headers_are_known_by_the_mesh_after_silence(shop, run):
+    def told_by_service(span: Span) -> bool:
+        return not is_mesh_span(span)
+
+    with shop.losing(told_by_service):
+        trial = run(trial_of(shop.bench("relay"), get("/page"), known=None))
+
+    assert trial.lineage.path == points("cart/GET /items", "ad/GET /ads")
+    assert not trial.missing
+
+
+def test_a_forwarding_service_amid_instrumented_ones_is_waited_for_until_silence(shop, run):
+    trial = run(trial_of(shop.bench(), get("/mixed")))
+
+    assert trial.lineage.path == points("relay/GET /pass", "cart/GET /items")
+    assert not trial.missing
+
+
+@pytest.mark.parametrize(
+    ("path", "fault", "fallback"),
+    [
+        ("/hasty", "ad/GET /ads:delay(60000ms)", "cart/GET /items"),
+        ("/stock", "stock/Count:delay(60000ms)", "cart/GET /items"),
+    ],
+    ids=["http", "grpc"],
+)
+def test_a_delayed_call_that_its_caller_gave_up_closes_the_trace(shop, run, path, fault, fallback):
+    trial = run(trial_of(shop.bench(), get(path), cut(fault), **BY_SHAPE_ONLY))
+
+    assert trial.response.status == 200
+    assert trial.lineage.fired == cut(fault)
+    assert trial.lineage.path == points(fallback)
+    assert not trial.missing
+    assert not trial.abandoned
+
+
+def test_a_tolerated_delay_stays_on_the_path(shop, run):
+    fault = cut("stock/Count:delay(50ms)")
+
+    trial = run(trial_of(shop.bench(), get("/stock"), fault, **BY_SHAPE_ONLY))
+
+    assert trial.lineage.fired == fault
+    assert trial.lineage.path == points("stock/Count")
+    assert trial.lineage.failed == frozenset()
+
+
+def test_a_delay_that_outlives_its_caller_and_the_answer_is_still_proved(shop, run):
+    """The mesh tells of the delayed call only when the delay ends, long after everybody else has gone silent."""
+    fault = cut("stock/Count:delay(1500ms)")
+
+    trial = run(trial_of(shop.bench(), get("/nested"), fault))
+
+    assert trial.response.status == 200
+    assert trial.lineage.fired == fault
+    assert trial.lineage.path == points("cart/GET /items")
+
+
+@pytest.mark.parametrize(
+    ("lost", "missing"),
+    [
+        (lambda span: of_mesh("ad", span), "the mesh's span of the call '/ads' by 'web'"),
+        (lambda span: span.service == "cart", "the span by which 'cart' itself tells of its answer"),
+    ],
+    ids=["a span of the mesh", "a span of a service"],
+)
+def test_a_trace_that_lost_a_span_says_which(shop, run, lost, missing):
+    with shop.losing(lost):
+        trial = run(trial_of(shop.bench(trace_timeout=0.4), get("/page")))
+
+    assert trial.missing == missing
+
+
+def test_a_span_that_comes_later_than_it_should_is_waited_for(shop, run):
+    with shop.losing(lambda span: of_mesh("cart", span), found_after_seconds=0.3):
+        trial = run(trial_of(shop.bench(export_interval=0.01), get("/page")))
+
+    assert trial.lineage.path == points("cart/GET /items", "ad/GET /ads")
+    assert not trial.missing
+
+
+def test_a_request_whose_spans_go_elsewhere_is_not_traced(shop, run):
+    trial = run(trial_of(shop.bench(collector=Collector(), trace_timeout=0.1), get("/page")))
+
+    assert trial.response.status == 200
+    assert not trial.traced
+
+
+def test_an_unfaulted_request_carries_an_empty_plan(shop, run):
+    async def first_span() -> Span:
+        arrived: asyncio.Queue[Span] = asyncio.Queue()
+
+        def listen(spans: Sequence[Span]) -> None:
+            for span in spans:
+                if of_mesh("web", span):
+                    arrived.put_nowait(span)
+
+        unsubscribe = shop.collector.subscribe(listen)
+        await send_unfaulted(shop.bench(), get("/quiet"))
+        span = await arrived.get()
+        unsubscribe()
+        return span
+
+    assert run(first_span()).attributes["cutset.api"] == "GET /quiet"
