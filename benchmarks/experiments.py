@@ -160,7 +160,7 @@ async def measure_isolation(config: Config, edge_url: str) -> dict[str, float]:
             return statuses
 
         async with asyncio.TaskGroup() as group:
-            users = [group.create_task(ordinary_user(number)) for number in range(2)]
+            users = [group.create_task(ordinary_user(number)) for number in range(6)]
             wrong = sum(await asyncio.gather(*(is_wrong(request, points) for request, points in marked)))
             done.set()
     statuses = [status for user in users for status in user.result()]
