@@ -133,12 +133,15 @@ class _Campaign:
                 for task in done:
                     search.learn(task.result())
         result = search.result()
-        self._finish(request, result.complete_up_to, "" if result.finished else "the budget of experiments is spent")
+        reason = "" if result.finished else "the budget of experiments is spent"
+        self._finish(request, result.complete_up_to, reason, result.undecided)
 
-    def _finish(self, request: Request, complete_up_to: int, reason: str) -> None:
+    def _finish(self, request: Request, complete_up_to: int, reason: str, undecided: tuple[Points, ...] = ()) -> None:
         if reason:
             self._unfinished.append(f"{request.name}: {reason}")
-        self._record(RequestFinished(request=request.name, complete_up_to=complete_up_to, reason=reason))
+        self._record(
+            RequestFinished(request=request.name, complete_up_to=complete_up_to, reason=reason, undecided=undecided)
+        )
 
     async def _experiment(self, request: Request, points: Points, search: Search) -> Outcome:
         async with self._in_flight:

@@ -161,9 +161,15 @@ def compare(summary: Summary, expected: dict[str, set[Points]]) -> int:
             differences += [f"{word}: {request.name} {' + '.join(sorted(map(str, cut)))}" for cut in cuts]
     for difference in sorted(differences):
         console.print(f"[red]{escape(difference)}[/]")
-    if differences or not summary.complete:
-        console.print("[red]This is not what the answer key says[/]" if differences else "The search is not complete")
-        return 1 if differences else 3
+    if differences:
+        console.print("[red]This is not what the answer key says[/]")
+        return 1
+    if not summary.complete:
+        for request in summary.requests:
+            reasons = [request.problem] if request.problem else [outcome.reason for outcome in request.undecided]
+            for reason in reasons:
+                console.print(f"[magenta]not complete: {escape(request.name)}: {escape(reason)}[/]")
+        return 3
     console.print(f"[green]Exactly the {sum(map(len, expected.values()))} minimal cuts of the answer key[/]")
     return 0
 

@@ -112,7 +112,8 @@ class MeshLaboratory:
             if outcome.verdict is Verdict.UNKNOWN:
                 if len(alike) == _void_trials(cut):
                     return outcome
-                await self._disturb_rotation(request)
+                if len(alike) > 1:  # a second try reaches the other of two replicas by itself, in most cases
+                    await self._disturb_rotation(request)
 
     async def _try(self, request: Request, cut: Cut) -> tuple[Outcome, bool]:
         """What one trial shows (unknown, if it proves nothing), and whether the request was answered."""

@@ -40,6 +40,7 @@ class RequestFinished:
     request: str
     complete_up_to: int
     reason: str  # "" when complete up to the size that was asked for
+    undecided: tuple[Points, ...] = ()  # unknown to the end: no other experiment certified them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from cutset.model.event import (
     RequestAudited,
     RequestFinished,
 )
+from cutset.model.fault import points_of
 from cutset.model.finding import Finding, degradations_of, findings_of
 from cutset.model.outcome import Outcome, Points, Verdict
 
@@ -69,7 +70,11 @@ def _summarise_request(name: str, events: Sequence[Event]) -> RequestSummary:
         problem=ends[-1].reason if ends else "the campaign was interrupted",
         findings=tuple(findings_of(own)),
         degradations=tuple(degradations_of(own)),
-        undecided=tuple(outcome for outcome in outcomes if outcome.verdict is Verdict.UNKNOWN),
+        undecided=tuple(
+            outcome
+            for outcome in outcomes
+            if outcome.verdict is Verdict.UNKNOWN and (not ends or points_of(outcome.cut) in ends[-1].undecided)
+        ),
         experiments=len(outcomes),
         requests=sum(outcome.requests for outcome in outcomes),
     )

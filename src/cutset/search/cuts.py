@@ -82,7 +82,7 @@ class CutSearch:
             complete_up_to=self._size - 1,
             finished=self._size > self._max_size,
             left=self._left,
-            undecided=tuple(self._to_points(cut) for cut in self._undecided),
+            undecided=tuple(self._to_points(cut) for cut in self._still_undecided(self._zones())),
         )
 
     def _certify(self, cut: int, outcome: Outcome) -> None:
@@ -98,11 +98,8 @@ class CutSearch:
 
     def _uncovered(self) -> Iterator[int]:
         """All sets of at most `_size` points that no certificate covers and that contain no decided set."""
-        blocked = self._failing + self._undecided
-        # Unconditional coverage is about the path and the vanished calls' points alike.
-        zones = [
-            (certificate, certificate.path | self._of_apis(certificate.vanished)) for certificate in self._certificates
-        ]
+        zones = self._zones()
+        blocked = self._failing + self._still_undecided(zones)
         seen = {0}
         stack = [0]
         while stack:
@@ -118,6 +115,18 @@ class CutSearch:
                     if extended not in seen:
                         seen.add(extended)
                         stack.append(extended)
+
+    def _zones(self) -> list[tuple[_Certificate, int]]:
+        """Each certificate with the points that unconditional coverage is about: its path and the vanished calls."""
+        return [(known, known.path | self._of_apis(known.vanished)) for known in self._certificates]
+
+    def _still_undecided(self, zones: list[tuple[_Certificate, int]]) -> list[int]:
+        """Without those that another experiment has decided: by a certificate, or by a failing subset."""
+        return [
+            cut
+            for cut in self._undecided
+            if _ways_out(cut, zones) is None and not any(known & cut == known for known in self._failing)
+        ]
 
     def _of_apis(self, apis: int) -> int:
         points = 0

@@ -24,6 +24,8 @@ def event_to_json(event: Event) -> tuple[str, str]:
     match event:
         case ExperimentFinished(outcome=outcome):
             fields["outcome"] = outcome_to_dict(outcome)
+        case RequestFinished(undecided=undecided):
+            fields["undecided"] = [_texts(cut) for cut in undecided]
         case RequestAudited(calls=calls, not_reached=not_reached):
             fields |= {"calls": _texts(calls), "not_reached": _texts(not_reached)}
     return type(event).__name__, json.dumps(fields, separators=(",", ":"))
@@ -60,7 +62,7 @@ def _event(kind: str, fields: dict[str, Any]) -> Event:
         case "ExperimentFinished":
             return ExperimentFinished(**fields | {"outcome": _outcome(fields["outcome"])})
         case "RequestFinished":
-            return RequestFinished(**fields)
+            return RequestFinished(**fields | {"undecided": tuple(map(_points, fields["undecided"]))})
         case "CampaignFinished":
             return CampaignFinished(**fields)
     raise ValueError("unknown kind of event")

@@ -61,6 +61,12 @@ EVENTS: list[Event] = [
         "backup/Charge:abort(503),50%",
         dead=("127.0.0.1:5001",),
     ),
-    RequestFinished(request="POST /pay", complete_up_to=2, reason="the budget of experiments is spent"),
+    experiment("POST /pay", Verdict.UNKNOWN, "never fired, but certified by another experiment", "x/Z"),
+    RequestFinished(
+        request="POST /pay",
+        complete_up_to=2,
+        reason="the budget of experiments is spent",
+        undecided=(points("x/Y"),),
+    ),
     CampaignFinished(reason="POST /pay: the budget of experiments is spent"),
 ]

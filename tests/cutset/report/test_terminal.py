@@ -12,7 +12,7 @@ GET /  every cut of up to 3 faults is decided  4 experiments, 12 requests
     replay     cutset explore --replay 4006342a
   ~ degraded  ad/GetAds  200, but missing section#ads
 
-POST /pay  every cut of up to 2 faults is decided, then the budget of experiments is spent  3 experiments, 9 requests
+POST /pay  every cut of up to 2 faults is decided, then the budget of experiments is spent  4 experiments, 12 requests
   ✗ fails     backup/Charge:abort(503),50% + pay/Charge:delay(250ms)
     user sees  no answer: connection lost
     killed     127.0.0.1:5001
@@ -23,7 +23,7 @@ POST /pay  every cut of up to 2 faults is decided, then the budget of experiment
 
 GET /down  not tested: unhealthy baseline: 3 of 3 without faults failed: 500 with `[bold]oops`
 
-2 minimal cuts in 3 request classes, 7 experiments, 1 unknown"""
+2 minimal cuts in 3 request classes, 8 experiments, 1 unknown"""
 
 
 def plain(lines: list[str]) -> str:

@@ -1,3 +1,5 @@
+from random import Random
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -90,6 +92,39 @@ def test_a_tolerated_failure_that_hides_a_mandatory_call_loses_no_cut(system: No
     search, _ = explore(system, max_size)
 
     assert set(search.result().minimal_cuts) == minimal_cuts_by_brute_force(system, max_size)
+
+
+@settings(max_examples=300, deadline=None)
+@given(monotone_systems(), st.integers(1, 3), st.integers(1, 8), st.randoms(use_true_random=False))
+def test_whatever_stays_unknown_hides_no_other_cut(system: Node, max_size: int, batch: int, chance: Random) -> None:
+    search = CutSearch(max_size)
+    while cuts := search.next_cuts(batch):
+        for cut in chance.sample(cuts, len(cuts)):
+            known = not cut or chance.random() < 0.7
+            outcome = simulated_outcome(system, cut, turn=chance.randint(0, 1))
+            search.learn(outcome if known else Outcome(outcome.cut, Verdict.UNKNOWN))
+
+    result = search.result()
+    truth = minimal_cuts_by_brute_force(system, max_size)
+    assert set(result.minimal_cuts) <= truth
+    for cut in truth - set(result.minimal_cuts):
+        assert any(undecided <= cut for undecided in result.undecided)
+
+
+def test_an_unknown_cut_that_another_experiment_certifies_is_decided() -> None:
+    """At replica level: {A1} never fires, but meanwhile {B1} survives on a path without A1."""
+    a1, a2, b1, b2 = (Point("simulated", api, replica=replica) for api in "AB" for replica in "12")
+    search = CutSearch(2)
+    search.next_cuts(1)
+    search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=frozenset({a1, b1})))
+    assert set(search.next_cuts(9)) == {frozenset({a1}), frozenset({b1})}
+    search.learn(Outcome(cut_of({a1}), Verdict.UNKNOWN))
+    assert search.result().undecided == (frozenset({a1}),)
+
+    search.learn(Outcome(cut_of({b1}), Verdict.SURVIVED, path=frozenset({a2, b2})))
+
+    assert search.result().undecided == ()
+    assert frozenset({a1, a2}) in search.next_cuts(9)
 
 
 def test_a_single_point_of_failure_does_not_hide_larger_cuts() -> None:

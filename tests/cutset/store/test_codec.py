@@ -49,7 +49,13 @@ events = st.one_of(
         trace_ids=st.lists(st.text(), max_size=2).map(tuple),
     ),
     st.builds(ExperimentFinished, request=st.text(), outcome=outcomes, left=st.integers(0, 99)),
-    st.builds(RequestFinished, request=st.text(), complete_up_to=st.integers(-1, 9), reason=st.text()),
+    st.builds(
+        RequestFinished,
+        request=st.text(),
+        complete_up_to=st.integers(-1, 9),
+        reason=st.text(),
+        undecided=st.lists(st.frozensets(points, max_size=2), max_size=2).map(tuple),
+    ),
     st.builds(CampaignFinished, reason=st.text()),
 )
 
