@@ -25,7 +25,7 @@ class Finding:
 
 
 def findings_of(events: Iterable[Event]) -> list[Finding]:
-    """The minimal failing cuts of each request, in the order in which they were found."""
+    """The minimal failing cuts of each request, the smallest first."""
     return _minimal(events, Verdict.FAILED)
 
 
@@ -40,8 +40,9 @@ def _minimal(events: Iterable[Event], verdict: Verdict) -> list[Finding]:
         for event in events
         if isinstance(event, ExperimentFinished) and event.outcome.verdict is verdict and event.outcome.cut
     ]
-    return [
+    minimal = [
         finding
         for finding in found
         if not any(other.request == finding.request and other.cut < finding.cut for other in found)
     ]
+    return sorted(minimal, key=lambda finding: (finding.request, len(finding.cut), format_cut(finding.cut)))
