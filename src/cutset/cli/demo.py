@@ -15,6 +15,7 @@ import yaml
 from rich.console import Console
 from rich.markup import escape
 
+import cutset_demo
 from cutset.cli.explore import (
     JsonOption,
     MaxSizeOption,
@@ -36,8 +37,10 @@ from cutset.model.fault import points_of
 from cutset.model.outcome import Points
 from cutset.model.point import Point
 from cutset.report.summary import Summary, summarise
+from cutset_demo.shop import SERVICES, free_addresses, missing_parts, run_shop
 
 HOST = "127.0.0.1"
+_SHOP_FOLDER = Path(cutset_demo.__file__).parent
 EXPORT_SECONDS = 0.25  # the shop and its mesh export every 20 ms; the rest is for a busy machine
 REPLICA_REQUEST = "GET /"  # what `--points replica` explores unless told otherwise: one request shows the idea
 
@@ -89,12 +92,11 @@ class Boutique:
 
 @contextmanager
 def run_boutique(replicas: int, key: bytes, store: Path) -> Iterator[Boutique]:
-    try:
-        from cutset_demo.shop import SERVICES, free_addresses, run_shop
-    except ImportError as error:
+    if missing := missing_parts():
         raise UsageError(
-            f"The demo's parts are not installed: {error}", hint="Run `pip install 'cutset[demo]'`"
-        ) from error
+            f"The demo needs packages that are not installed: {', '.join(missing)}",
+            hint="Run `pip install 'cutset[demo]'`",
+        )
     listen = free_addresses(replicas)
     http_port, grpc_port = _free_ports(2)
     spec = MeshSpec(
@@ -118,9 +120,7 @@ def run_boutique(replicas: int, key: bytes, store: Path) -> Iterator[Boutique]:
 
 def _write_config(folder: Path, mesh: Mesh, http_port: int, grpc_port: int) -> Path:
     """The same file that a user would write for a system of their own."""
-    import cutset_demo
-
-    requests = yaml.safe_load((Path(cutset_demo.__file__).parent / "requests.yaml").read_text())
+    requests = yaml.safe_load((_SHOP_FOLDER / "requests.yaml").read_text())
     content = {
         "target": {
             "url": mesh.entry_url,
@@ -137,9 +137,7 @@ def _write_config(folder: Path, mesh: Mesh, http_port: int, grpc_port: int) -> P
 
 def answer_key(summary: Summary, level: Level, replicas: int) -> dict[str, set[Points]]:
     """The cuts that must be found in what was explored. At replica level an API fails when all its replicas do."""
-    import cutset_demo
-
-    known = yaml.safe_load((Path(cutset_demo.__file__).parent / "WEAKNESSES.yaml").read_text())["requests"]
+    known = yaml.safe_load((_SHOP_FOLDER / "WEAKNESSES.yaml").read_text())["requests"]
     numbers = [str(number) for number in range(1, replicas + 1)] if level is Level.REPLICA else [""]
 
     def expand(cut: list[str]) -> Points:
