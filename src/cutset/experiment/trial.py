@@ -21,7 +21,7 @@ from cutset.traces.collector import Collector
 from cutset.workload.send import send
 
 SILENT_INTERVALS = 1.5  # export intervals without a span after which none is expected any more
-PLAN_SECONDS = 60  # a plan's life: longer than any experiment, short enough that a leaked one is soon worthless
+PLAN_SECONDS = 30  # a plan's life beyond the experiment's own: clocks may differ; a leaked plan is soon worthless
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,9 @@ async def attempt(
 ) -> Trial:
     """Without `instrumentation` the shape of the trace proves nothing, so that only silence ends it."""
     trace_id, root_id = secrets.token_hex(16), secrets.token_hex(8)
-    response = await _send(bench, request, _headers(bench, cut, trace_id, root_id, catalogue))
+    seconds = _step_seconds(request) * (len(request.setup) + 1)  # the plan is signed before the set-up steps
+    plan = _plan(bench, cut, trace_id, root_id, seconds=seconds, catalogue=catalogue)
+    response = await _send(bench, request, plan)
     spans = await _trace(bench, trace_id, root_id, cut, instrumentation)
     lineage = read_lineage(spans, root_id, cut, bench.level)
     if _may_have_fired_last(cut, lineage):
@@ -85,7 +87,7 @@ async def attempt(
 
 async def send_unfaulted(bench: Bench, request: Request) -> Response:
     """Without waiting for its trace. Carries an empty plan, so that it is not mistaken for somebody else's."""
-    return await _send(bench, request, _unfaulted(bench))
+    return await _send(bench, request, _unfaulted(bench, request))
 
 
 async def _send(bench: Bench, request: Request, plan: dict[str, str]) -> Response:
@@ -94,23 +96,30 @@ async def _send(bench: Bench, request: Request, plan: dict[str, str]) -> Respons
         request,
         base_url=bench.target.url,
         plan=plan,
-        setup_headers=partial(_unfaulted, bench),
-        timeout=request.expect.max_seconds + 1,
+        setup_headers=partial(_unfaulted, bench, request),
+        timeout=_step_seconds(request),
     )
 
 
-def _unfaulted(bench: Bench) -> dict[str, str]:
-    return _headers(bench, BASELINE, secrets.token_hex(16), secrets.token_hex(8), ())
+def _step_seconds(request: Request) -> float:
+    """An answer that comes after its time is still worth a second's wait: the reason then tells what it was."""
+    return request.expect.max_seconds + 1
 
 
-def _headers(bench: Bench, cut: Cut, trace_id: str, root_id: str, catalogue: Collection[Point]) -> dict[str, str]:
+def _unfaulted(bench: Bench, request: Request) -> dict[str, str]:
+    return _plan(bench, BASELINE, secrets.token_hex(16), secrets.token_hex(8), seconds=_step_seconds(request))
+
+
+def _plan(
+    bench: Bench, cut: Cut, trace_id: str, root_id: str, *, seconds: float, catalogue: Collection[Point] = ()
+) -> dict[str, str]:
     return plan_headers(
         cut,
         trace_id=trace_id,
         span_id=root_id,
         key=bench.key,
         environment=bench.target.environment,
-        expires=int(time.time()) + PLAN_SECONDS,
+        expires=int(time.time() + seconds) + PLAN_SECONDS,
         catalogue=catalogue,
         carriers=bench.target.carriers,
     )
