@@ -101,7 +101,11 @@ class _Campaign:
                     replay=self._settings.replay,
                 )
             )
-        done = {event.request for event in self._history if isinstance(event, RequestFinished) and not event.reason}
+        done = {
+            event.request
+            for event in self._history
+            if isinstance(event, RequestFinished) and event.complete_up_to >= self._settings.max_size
+        }
         # One at a time and before any fault: the audit attributes every stray call to the one request under way.
         healthy = [request for request in requests if request.name not in done and await self._audit(request)]
         async with asyncio.TaskGroup() as group:

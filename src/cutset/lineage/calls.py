@@ -85,10 +85,10 @@ def _attempt(span: Span) -> Attempt:
 
 
 def answered_badly(span: Span) -> bool:
-    grpc_status = span.attributes.get("grpc.status_code")
-    if grpc_status is not None and str(grpc_status).isdigit():
-        return int(grpc_status) in _GRPC_FAILURES
-    status = int(span.attributes.get("http.status_code") or 0)
+    grpc_status = _number(span, "grpc.status_code", -1)
+    if grpc_status >= 0:
+        return grpc_status in _GRPC_FAILURES
+    status = _number(span, "http.status_code", 0)
     return status == 0 or status >= 500  # 0: the caller hung up before there was an answer
 
 
@@ -102,7 +102,13 @@ def _point_of(span: Span) -> Point:
 
 
 def attempt_number(span: Span) -> int:
-    return int(span.attributes.get("cutset.attempt") or 1)
+    return _number(span, "cutset.attempt", 1)
+
+
+def _number(span: Span, attribute: str, default: int) -> int:
+    """Trace data is anybody's word: what is not a number counts as absent."""
+    text = str(span.attributes.get(attribute, ""))
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
 
 
 def _within_failure(span: Span, by_id: dict[str, Span], root_id: str) -> bool:

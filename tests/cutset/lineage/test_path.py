@@ -106,3 +106,10 @@ def test_a_cycle_of_parents_does_not_hang() -> None:
     looped = [*spans[:2], *(replace(span, parent_id=span.span_id) for span in spans[2:])]
 
     assert read_lineage(looped, ROOT, BASELINE, Level.API).path == points("a/A")
+
+
+def test_attributes_that_are_no_numbers_count_as_absent() -> None:
+    odd = {"cutset.attempt": "first", "grpc.status_code": "bad", "http.status_code": "9" * 5000}
+    spans = [replace(span, attributes={**span.attributes, **odd}) for span in trace(Made("a/A"))]
+
+    assert read_lineage(spans, ROOT, BASELINE, Level.API).failed == points("a/A")
