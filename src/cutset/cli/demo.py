@@ -63,9 +63,9 @@ def demo_command(
 
     Examples:
 
-    - `cutset demo` six request classes, cuts of up to three APIs
-    - `cutset demo --points replica` one request, down to single replicas
-    - `cutset demo --keep` then click through the shop and break it yourself
+    - `cutset demo`: six request classes, cuts of up to three APIs
+    - `cutset demo --points replica`: one request, down to single replicas
+    - `cutset demo --keep`: then click through the shop and break it yourself
     """
     if points is Level.REPLICA and not request:
         request = [REPLICA_REQUEST]

@@ -63,10 +63,10 @@ def explore_command(
 
     Examples:
 
-    - `cutset explore` all requests of ./cutset.yaml
-    - `cutset explore -r "GET /" --max-size 2 --points replica`
-    - `cutset explore --resume` after an interruption: no completed experiment is repeated
-    - `cutset explore --replay 1f3a90bc` is it fixed?
+    - `cutset explore`: all requests of ./cutset.yaml
+    - `cutset explore -r "GET /" --max-size 2 --points replica`: one request, down to single replicas
+    - `cutset explore --resume`: after an interruption: no completed experiment is repeated
+    - `cutset explore --replay 1f3a90bc`: is it fixed?
     """
     config = adjust(load_config(config_file), request, points, max_size, parallel)
     key = signing_key(os.environ)
