@@ -23,9 +23,9 @@ from cutset.model.point import Point
 from cutset.model.request import Request
 
 VOID_TRIALS = 3  # how often to try when trials prove nothing, because a trace is lost or a fault did not fire
-# A replica may be left out by the load balancer: with two replicas and one call, twelve tries all miss one of them in
-# 0.02 % of all cases.
-VOID_REPLICA_TRIALS = 12
+# A replica may be left out by the load balancer, and experiments that run in step may each meet the same one for a
+# while: so many tries that all of them missing it means more than bad luck.
+VOID_REPLICA_TRIALS = 24
 RECOVERY_SECONDS = 30  # how long a dead server may take to be restarted by whoever runs it
 
 
@@ -96,6 +96,8 @@ class MeshLaboratory:
     async def _decide(self, request: Request, cut: Cut) -> Outcome:
         """Tries until one trial survives, `repeats` have failed, too many proved nothing, or a server is gone."""
         tried: list[Outcome] = []
+        # Lost traces cost their whole timeout each, so that time ends those tries before their number does.
+        patience = asyncio.get_running_loop().time() + VOID_TRIALS * self._bench.trace_timeout
         while True:
             outcome, answered = await self._try(request, cut)
             tried.append(outcome)
@@ -110,7 +112,7 @@ class MeshLaboratory:
             if outcome.verdict is Verdict.FAILED and len(alike) == self._repeats:
                 return await self._confirm(request, outcome) if cut else outcome
             if outcome.verdict is Verdict.UNKNOWN:
-                if len(alike) == _void_trials(cut):
+                if len(alike) == _void_trials(cut) or asyncio.get_running_loop().time() > patience:
                     return outcome
                 if len(alike) > 1:  # a second try reaches the other of two replicas by itself, in most cases
                     await self._disturb_rotation(request)
