@@ -61,10 +61,13 @@ async def audit(bench: Bench, request: Request) -> Audit:
 
 
 def _usable_instrumentation(trials: Sequence[Trial]) -> Instrumentation | None:
-    """None when no trace is whole by its shape even after silence: then some calls go where the mesh does not see."""
-    found = instrumentation_of([span for trial in trials for span in trial.spans])
-    whole = any(trial.traced and not missing_part(trial.spans, trial.root_id, found) for trial in trials)
-    return found if found.telling and whole else None
+    """Of the trace that tells most: spans may be lost while an exporter finds its collector, but none are invented.
+
+    None when no trace is whole by its shape even after silence: then some calls go where the mesh does not see.
+    """
+    found = [(trial, instrumentation_of(trial.spans)) for trial in trials if trial.traced]
+    whole = [each for trial, each in found if each.telling and not missing_part(trial.spans, trial.root_id, each)]
+    return max(whole, key=lambda each: len(each.telling), default=None)
 
 
 @contextmanager

@@ -4,10 +4,14 @@ from contextlib import asynccontextmanager
 
 import pytest
 from small_shop import Shop, get, points
+from trace_builder import ROOT, Made, trace
 
-from cutset.experiment.audit import Audit, audit
+from cutset.experiment.audit import Audit, _usable_instrumentation, audit
+from cutset.experiment.trial import Trial
 from cutset.lineage.completeness import Instrumentation
-from cutset.model.request import Request
+from cutset.lineage.path import Level, read_lineage
+from cutset.model.fault import BASELINE
+from cutset.model.request import Request, Response
 from cutset.traces.collector import Collector
 
 
@@ -108,3 +112,21 @@ def test_without_any_span_nothing_is_known(shop, run):
     assert not any(trial.traced for trial in found.trials)
     assert found.calls == found.not_reached == frozenset()
     assert found.instrumentation is None
+
+
+def test_spans_that_are_lost_in_one_run_do_not_make_a_service_silent():
+    """As happens while an exporter finds its collector."""
+    whole = trace(Made("a/A"), Made("b/B"))
+    lossy = [span for span in whole if span.service != "a"]
+    trials = [
+        Trial(
+            "t" * 32, ROOT, Response(200), read_lineage(spans, ROOT, BASELINE, Level.API), tuple(spans), True, "", False
+        )
+        for spans in (lossy, whole, lossy)
+    ]
+
+    found = _usable_instrumentation(trials)
+
+    assert found is not None
+    assert found.telling == {"frontend", "a", "b"}
+    assert found.silent == frozenset()
