@@ -50,7 +50,7 @@ from cutset.workload.send import open_client, send
 CUTS = 300  # per request class
 SHORTEST = "POST /cart"
 MIXED_REQUESTS = 3_000
-IN_FLIGHT = 32
+IN_FLIGHT = 48
 HOP_ROUNDS = 6_000
 REPLICAS = 2
 SEED = 20_240_601
