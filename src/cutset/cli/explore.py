@@ -1,6 +1,5 @@
 """`cutset explore`: find the minimal cuts of a running system's requests."""
 
-import asyncio
 import json
 import os
 import time
@@ -18,6 +17,7 @@ from rich.markup import escape
 from cutset.campaign.explore import CampaignSettings, explore
 from cutset.cli.progress import show_progress
 from cutset.cli.report import DEFAULT_STORE, STORE_OPTION
+from cutset.cli.run import run_async
 from cutset.config import Config, load_config, signing_key
 from cutset.errors import UsageError
 from cutset.experiment.laboratory import MeshLaboratory
@@ -117,7 +117,7 @@ def run_campaign(
     with open_ledger(store) as ledger:
         campaign = _unfinished(ledger, settings) if resume else time.strftime("%Y%m%d-%H%M%S") + f"-{os.getpid()}"
         try:
-            asyncio.run(run(ledger, campaign))
+            run_async(run(ledger, campaign))
         except KeyboardInterrupt:
             done = len(summarise(ledger.events(campaign)).findings)
             Console(stderr=True).print(
@@ -178,7 +178,7 @@ def run_replay(config: Config, key: bytes, store: Path, finding_id: str, *, as_j
                 return Outcome(finding.cut, Verdict.UNKNOWN, audited.reason)
             return await laboratory.run(request, finding.cut)
 
-    outcome = asyncio.run(run())
+    outcome = run_async(run())
     words, code = {
         Verdict.FAILED: ("[red]x still fails[/]", 1),
         Verdict.UNKNOWN: ("[magenta]! could not tell[/]", 3),
