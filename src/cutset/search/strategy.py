@@ -6,14 +6,47 @@ The loop that owns the effects (`cutset.campaign`, a benchmark, a test) does
         for cut in cuts:
             search.learn(run(cut))
 
-and may keep several asked cuts in flight: `next_cuts` returns nothing while everything that is left to ask depends on
-answers that are still out, and never asks for the same cut twice.
+The first cut is the empty one, the request without any fault. A *round* is what a strategy asks for without needing an
+answer in between: `next_cuts` hands out the rest of the present round, and nothing while that round's answers are
+still out. No cut is asked for twice. Outcomes that nobody asked for (history, a second fault-free run) may be learnt
+at any time.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 from cutset.model.outcome import Outcome, Points
+from cutset.model.point import Point
+
+
+class Certificates(StrEnum):
+    """What a surviving experiment is taken to prove; see `cutset.search.certificates`."""
+
+    HYBRID = "hybrid"
+    STRICT = "strict"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    max_size: int
+    certificates: Certificates = Certificates.HYBRID
+    inventory: Points = frozenset()  # replicas known beforehand; the others are learnt from traces
+    weights: Mapping[Point, float] = field(default_factory=dict)  # of APIs, by impact; the heavier are tried first
+    hints: tuple[Points, ...] = ()  # cuts that fail other request classes: tried early
+    trust_hints: bool = False  # MicroFI's rule: what failed another class fails this one, untested
+    round_size: int = 0  # at most so many cuts before their answers are looked at; 0: as many as are of use
+    one_shot: bool = False  # everything in one round after the fault-free one, as long as predictions hold
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A cut that fails the request, although the request survives it when more fails along with it."""
+
+    cut: Points
+    survived: Points
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +60,11 @@ class SearchResult:
     finished: bool  # complete up to the size that was asked for
     left: int  # cuts that are still to be tried, as far as known now
     undecided: tuple[Points, ...]  # cuts whose outcome stayed unknown
+    rounds: int = 0
+    predicted: tuple[Points, ...] = ()  # cuts that are expected to fail and have not been tried
+    certificates: int = 0  # experiments that survived; each proves that many other sets survive
+    assumption: str = ""  # what `complete_up_to` rests on
+    masked: tuple[Masked, ...] = ()
 
 
 class Search(Protocol):
