@@ -3,7 +3,7 @@
 from dataclasses import fields
 from pathlib import Path
 
-from cutset.config import Collector, Limits, load_config, load_mesh
+from cutset.config import Collector, Limits, SearchChoice, load_config, load_mesh
 from cutset.experiment.trial import Target
 from cutset.inject.mesh import MeshService, MeshSpec
 from cutset.model.request import Expectation
@@ -21,7 +21,7 @@ def test_the_example_configuration_is_valid() -> None:
 
 def test_every_setting_is_in_the_reference() -> None:
     reference = (ROOT / "docs" / "configuration.md").read_text()
-    kinds = (Target, Collector, Limits, Expectation, MeshService, MeshSpec)
+    kinds = (Target, Collector, Limits, SearchChoice, Expectation, MeshService, MeshSpec)
     internal = {"name", "services", "filters"}  # the key of a service, the table itself, and a switch for benchmarks
 
     names = {field.name for kind in kinds for field in fields(kind)} - internal

@@ -22,9 +22,12 @@ from cutset.errors import InputError, UsageError
 from cutset.experiment.trial import Target
 from cutset.inject.envoy import split_address
 from cutset.inject.mesh import MeshService, MeshSpec
+from cutset.judge.sequential import failures_needed
 from cutset.lineage.path import Level
 from cutset.model.fault import UNAVAILABLE, Effect
 from cutset.model.request import Expectation, Request, Step
+from cutset.search.strategies import AcrossRequests, StrategyName
+from cutset.search.strategy import Certificates
 
 KEY_VARIABLE = "CUTSET_KEY"
 SHOWN_LENGTH = 60  # characters of a wrong value that a message repeats
@@ -59,6 +62,9 @@ Port = Annotated[int, _expect("a port from 0 to 65535", lambda port: 0 <= port <
 Positive = Annotated[int, _expect("a whole number from 1 on", lambda number: number >= 1)]
 NotNegative = Annotated[int, _expect("a whole number from 0 on", lambda number: number >= 0)]
 Seconds = Annotated[float, _expect("seconds above 0, at most 3600", lambda seconds: 0 < seconds <= 3600)]
+Minutes = Annotated[float, _expect("minutes from 0 on", lambda minutes: 0 <= minutes < float("inf"))]
+FlakeRate = Annotated[float, _expect("a share from 0 to 0.5", lambda share: 0 <= share <= 0.5)]
+ErrorRate = Annotated[float, _expect("a share above 0 and below 1", lambda share: 0 < share < 1)]
 Status = Annotated[int, _expect("an HTTP status from 100 to 599", lambda status: 100 <= status <= 599)]
 Address = Annotated[str, _expect("`host:port`", lambda text: split_address(text)[1] > 0)]
 Url = Annotated[str, _expect("a URL such as `http://127.0.0.1:9080`", _is_url)]
@@ -82,9 +88,24 @@ class Collector:
 class Limits:
     max_size: Positive = 3  # the largest cut to look for
     parallel: Positive = 16  # experiments in flight
-    repeats: Positive = 2  # a failure counts only when it repeats this often
-    experiments: Positive = 10_000  # stop after so many
+    repeats: Positive | None = None  # a failure is believed after so many in a row; not given: by the two rates
+    flake_rate: FlakeRate = 0.01  # the share of answers that fail by chance, without any fault
+    error_rate: ErrorRate = 0.001  # how often chance alone may make an experiment a false finding
+    experiments: NotNegative = 10_000  # stop after so many; this and the next two: 0 for no limit
+    rounds: NotNegative = 0  # stop each request class after so many
+    minutes: Minutes = 0.0  # start no experiment after so many
     trace_timeout: Seconds = 20.0  # how long to wait for an experiment's trace
+
+    @property
+    def failures_needed(self) -> int:
+        return self.repeats or failures_needed(self.flake_rate, self.error_rate)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchChoice:
+    strategy: StrategyName = StrategyName.CUTS
+    certificates: Certificates = Certificates.HYBRID  # what a surviving experiment is taken to prove
+    across_requests: AcrossRequests = AcrossRequests.VERIFY  # what fails one request class, for the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +114,7 @@ class Config:
     requests: tuple[Request, ...]
     collector: Collector = Collector()
     limits: Limits = Limits()
+    search: SearchChoice = SearchChoice()
     effect: Effect = UNAVAILABLE
     points: Level = Level.API
     mesh: MeshSpec | None = None
@@ -205,6 +227,7 @@ class _ConfigSection:
     target: _TargetSection = _TargetSection()
     collector: Collector = Collector()
     limits: Limits = Limits()
+    search: SearchChoice = SearchChoice()
     effect: EffectText = str(UNAVAILABLE)
     points: Literal["api", "replica"] = "api"
     mesh: _MeshSection | None = None
@@ -218,6 +241,7 @@ def _config(path: Path, content: Mapping[str, object]) -> Config:
         requests=tuple(map(_request, section.requests)),
         collector=section.collector,
         limits=section.limits,
+        search=section.search,
         effect=Effect.parse(section.effect),
         points=Level(section.points),
         mesh=mesh,
@@ -356,7 +380,7 @@ def _problem(kind: type, error: ErrorDetails) -> str:
             return _unknown_key(str(error["loc"][-1]), _section_at(kind, error["loc"][:-1]))
         case "value_error":
             expected = str(error["ctx"]["error"])
-        case "literal_error":
+        case "literal_error" | "enum":
             expected = error["ctx"]["expected"].replace("'", "`")
         case other:
             expected = _EXPECTED.get(other, error["msg"])

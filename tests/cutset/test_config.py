@@ -3,11 +3,13 @@ from textwrap import dedent
 
 import pytest
 
-from cutset.config import Collector, Config, Limits, Target, load_config, load_mesh, signing_key
+from cutset.config import Collector, Config, Limits, SearchChoice, Target, load_config, load_mesh, signing_key
 from cutset.errors import UsageError
 from cutset.inject.mesh import MeshService, MeshSpec
 from cutset.model.fault import Effect, EffectKind
 from cutset.model.request import Expectation, Request, Step
+from cutset.search.strategies import AcrossRequests, StrategyName
+from cutset.search.strategy import Certificates
 
 MESH = """
     entry: frontend
@@ -66,7 +68,10 @@ def test_a_full_file_is_read(write):
               - {method: POST, path: /cart, json: {product: X, quantity: 1}}
               - {path: /cart, body: hi}
             expect: {status: [200, 302], keywords: [sorry], max_seconds: 5}
-        limits: {max_size: 2, parallel: 4, repeats: 1, experiments: 7, trace_timeout: 0.5}
+        limits:
+          {max_size: 2, parallel: 4, repeats: 1, flake_rate: 0.05, error_rate: 0.01, experiments: 7, rounds: 6,
+           minutes: 1.5, trace_timeout: 0.5}
+        search: {strategy: microfi, certificates: strict, across_requests: trust}
         effect: delay(250ms)
         points: replica
     """)
@@ -80,7 +85,18 @@ def test_a_full_file_is_read(write):
         target=Target("https://shop.test:9080", "staging", ("jaeger",), ("127.0.0.1:5001", "[::1]:5002")),
         requests=(Request("GET /", Step("GET", "/")), checkout),
         collector=Collector("0.0.0.0", 1, 2),
-        limits=Limits(max_size=2, parallel=4, repeats=1, experiments=7, trace_timeout=0.5),
+        limits=Limits(
+            max_size=2,
+            parallel=4,
+            repeats=1,
+            flake_rate=0.05,
+            error_rate=0.01,
+            experiments=7,
+            rounds=6,
+            minutes=1.5,
+            trace_timeout=0.5,
+        ),
+        search=SearchChoice(StrategyName.MICROFI, Certificates.STRICT, AcrossRequests.TRUST),
         effect=Effect(EffectKind.DELAY, 250),
         points="replica",
     )
@@ -89,6 +105,47 @@ def test_a_full_file_is_read(write):
 def test_a_minimal_file_gets_the_defaults(write):
     config = load_config(write("{target: {url: 'http://127.0.0.1:9080'}, requests: [{path: /}]}"))
     assert config == Config(target=Target("http://127.0.0.1:9080"), requests=(Request("GET /", Step("GET", "/")),))
+
+
+@pytest.mark.parametrize(
+    ("limits", "failures"),
+    [
+        ("{}", 2),
+        ("{flake_rate: 0.05}", 3),
+        ("{flake_rate: 0.05, error_rate: 0.01}", 2),
+        ("{flake_rate: 0}", 1),
+        ("{repeats: 5, flake_rate: 0.05}", 5),
+    ],
+)
+def test_how_many_failures_are_needed_follows_from_how_flaky_answers_are_unless_given(write, limits, failures):
+    config = load_config(write(f"{{target: {{url: 'http://a.test'}}, requests: [{{path: /}}], limits: {limits}}}"))
+    assert config.limits.failures_needed == failures
+
+
+def test_no_limit_is_written_as_0(write):
+    text = "{target: {url: 'http://a.test'}, requests: [{path: /}], limits: {experiments: 0, rounds: 0, minutes: 0}}"
+    limits = load_config(write(text)).limits
+    assert (limits.experiments, limits.rounds, limits.minutes) == (0, 0, 0)
+
+
+def test_wrong_search_settings_are_answered_with_the_right_ones(write):
+    path = write("""
+        target: {url: "http://a.test"}
+        requests: [{path: /}]
+        search: {strategy: fastfy, certificates: lax, across: trust, across_requests: maybe}
+        limits: {flake_rate: 0.6, error_rate: 0, rounds: -1, minutes: -2}
+    """)
+    assert refusal(path).message.splitlines() == [
+        "`cutset.yaml` has 8 problems:",
+        "  `limits.flake_rate`: expected a share from 0 to 0.5, found 0.6",
+        "  `limits.error_rate`: expected a share above 0 and below 1, found 0",
+        "  `limits.rounds`: expected a whole number from 0 on, found -1",
+        "  `limits.minutes`: expected minutes from 0 on, found -2",
+        '  `search.strategy`: expected `cuts`, `fastfi`, `microfi`, `intellifi` or `ldfi`, found "fastfy"',
+        '  `search.certificates`: expected `hybrid` or `strict`, found "lax"',
+        '  `search.across_requests`: expected `verify` or `trust`, found "maybe"',
+        "  `search.across`: unknown key. Valid keys: `across_requests`, `certificates`, `strategy`",
+    ]
 
 
 def test_url_and_health_follow_from_the_mesh(write):

@@ -39,6 +39,10 @@ def test_finds_exactly_the_answer_key_of_every_request_class(tmp_path: Path) -> 
     not_reached = {request["name"]: request["not_reached"] for request in document["requests"]}
     assert not_reached == {name: entry.get("not_reached", []) for name, entry in WEAKNESSES.items()}
 
+    assert document["strategy"] == "cuts"
+    assert document["requests_per_experiment"] >= 1
+    assert all(request["assumption"] and request["rounds"] for request in document["requests"])
+
     finding = document["requests"][0]["findings"][0]
     replayed = demo("--replay", finding["id"], cwd=tmp_path)
     assert replayed.returncode == 1

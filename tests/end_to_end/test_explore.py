@@ -66,6 +66,33 @@ def test_a_campaign_killed_in_the_middle_is_resumed_and_ends_with_the_same_findi
     assert again.stderr.startswith("error: There is no unfinished campaign to resume")
 
 
+def test_a_budget_ends_a_campaign_another_strategy_completes_it_and_the_ledger_explains_it(
+    boutique: tuple[Boutique, Path], tmp_path: Path
+) -> None:
+    config = boutique[0].config_file
+    spent = explore(config, "-r", CHECKOUT, "--strategy", "fastfi", "--max-experiments", "3", "--json", cwd=tmp_path)
+
+    (request,) = json.loads(spent.stdout)["requests"]
+    assert request["problem"] == "the budget of experiments is spent"
+    assert (request["experiments"], request["rounds"]) == (3, 3)
+    first = {event.outcome.cut for event in experiments(tmp_path / ".cutset")}
+
+    resumed = explore(config, "-r", CHECKOUT, "--resume", "--json", cwd=tmp_path)
+
+    document = json.loads(resumed.stdout)
+    assert (document["complete"], document["strategy"]) == (True, "cuts")
+    later = [event.outcome.cut for event in experiments(tmp_path / ".cutset")][3:]
+    assert not first & set(later)
+
+    charged = explore(config, "--explain", "payment/Charge + paymentbackup/Charge", "--json", cwd=tmp_path)
+    quoted = explore(config, "--explain", "payment/Charge + shipping/GetQuote", cwd=tmp_path)
+    dropped = explore(config, "--explain", "currency/Convert", cwd=tmp_path)
+    assert (charged.returncode, json.loads(charged.stdout)["requests"][0]["verdict"]) == (0, "survived")
+    assert json.loads(charged.stdout)["requests"][0]["because"]["trace_ids"]
+    assert (quoted.returncode, "experiment  shipping/GetQuote: failed" in quoted.stdout) == (1, True)
+    assert (dropped.returncode, "No plan reaches currency/Convert." in dropped.stdout) == (3, True)
+
+
 def test_a_campaign_under_other_settings_is_not_resumed(boutique: tuple[Boutique, Path], tmp_path: Path) -> None:
     config = boutique[0].config_file
     process = subprocess.Popen(

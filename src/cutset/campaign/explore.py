@@ -1,16 +1,19 @@
-"""The campaign: experiments over all request classes until each is complete up to size k, or the budget is spent.
+"""The campaign: experiments over all request classes until each is complete up to size k, or a budget is spent.
 
 MicroFI §4.5 tests request classes in parallel; here every experiment carries its own plan, so the experiments of one
-class run in parallel too. Each event is in the ledger before search learns of it: a campaign that is killed at any
-instant and resumed repeats no completed experiment.
+class run in parallel too. One pool of slots and one budget serve all classes. Each event is in the ledger before search
+learns of it: a campaign that is killed at any instant and resumed repeats no completed experiment.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from math import ceil
 from typing import Protocol
 
+from cutset.campaign.class_search import ClassSearch, begin
+from cutset.campaign.settings import CampaignSettings
 from cutset.errors import HaltedError
 from cutset.model.event import (
     CampaignFinished,
@@ -20,11 +23,10 @@ from cutset.model.event import (
     RequestAudited,
     RequestFinished,
 )
-from cutset.model.fault import Cut, Effect, cut_of
+from cutset.model.fault import Cut, cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.request import Request
-from cutset.search.cuts import CutSearch
-from cutset.search.strategy import Search
+from cutset.search.strategies import AcrossRequests
 from cutset.store.ledger import Ledger
 
 
@@ -40,18 +42,14 @@ class Laboratory(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class CampaignSettings:
-    max_size: int
-    effect: Effect
-    parallel: int
-    max_experiments: int
-    fingerprint: str = ""  # of everything that outcomes depend on
-    replay: str = ""  # the command that tries a finding again
-
-
 async def explore(
-    campaign: str, requests: Sequence[Request], laboratory: Laboratory, ledger: Ledger, settings: CampaignSettings
+    campaign: str,
+    requests: Sequence[Request],
+    laboratory: Laboratory,
+    ledger: Ledger,
+    settings: CampaignSettings,
+    *,
+    clock: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[Event]:
     """Starts the campaign, or continues it where the ledger ends. Yields each event after it was recorded."""
     events: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -60,14 +58,14 @@ async def explore(
         ledger.append(campaign, time.time(), event)
         events.put_nowait(event)
 
-    run = _Campaign(laboratory, settings, record, ledger.events(campaign))
+    run = _Campaign(laboratory, settings, record, ledger.events(campaign), clock)
     runner = asyncio.ensure_future(run.all(requests))
     runner.add_done_callback(lambda _: events.put_nowait(None))
     try:
         while (event := await events.get()) is not None:
             yield event
         await runner
-    except BaseExceptionGroup as group:  # of nested task groups; the first error is the one that stopped the others
+    except BaseExceptionGroup as group:  # of the task group; the first error is the one that stopped the others
         raise _innermost(group) from None
     finally:
         runner.cancel()
@@ -81,89 +79,159 @@ class _Campaign:
         settings: CampaignSettings,
         record: Callable[[Event], None],
         history: Sequence[Event],
+        clock: Callable[[], float],
     ) -> None:
         self._laboratory = laboratory
         self._settings = settings
-        self._record = record
-        self._history = history
-        self._in_flight = asyncio.Semaphore(settings.parallel)
-        self._budget = settings.max_experiments - len(_experiments(history))
+        self._append = record
+        self._events = list(history)
+        self._clock = clock
+        self._deadline = clock() + 60 * settings.max_minutes if settings.max_minutes else float("inf")
+        self._asked = sum(isinstance(event, ExperimentFinished) for event in history)
+        self._waiting: deque[Request] = deque()  # audited, but not begun
+        self._searches: list[ClassSearch] = []  # begun and not finished
+        self._running: dict[asyncio.Task[Outcome], ClassSearch] = {}
         self._unfinished: list[str] = []
 
     async def all(self, requests: Sequence[Request]) -> None:
-        if not self._history:
-            names = tuple(request.name for request in requests)
-            self._record(
-                CampaignStarted(
-                    requests=names,
-                    settings=self._settings.fingerprint,
-                    max_size=self._settings.max_size,
-                    replay=self._settings.replay,
-                )
-            )
         done = {
             event.request
-            for event in self._history
+            for event in self._events
             if isinstance(event, RequestFinished) and event.complete_up_to >= self._settings.max_size
         }
+        self._start(requests)
         # One at a time and before any fault: the audit attributes every stray call to the one request under way.
-        healthy = [request for request in requests if request.name not in done and await self._audit(request)]
+        for request in requests:
+            if request.name not in done and await self._audit(request):
+                self._waiting.append(request)
         async with asyncio.TaskGroup() as group:
-            for request in healthy:
-                group.create_task(self._explore(request))
+            while True:
+                await self._fill_slots(group)
+                if not self._running:
+                    break
+                answered, _ = await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+                for task in answered:
+                    # Searches think for seconds at times, and requests under way must be answered meanwhile.
+                    await asyncio.to_thread(self._running.pop(task).learn, task.result())
+        await self._end()
         self._record(CampaignFinished(reason="; ".join(self._unfinished)))
 
-    async def _audit(self, request: Request) -> bool:
-        audited = await self._laboratory.audit(request)
-        self._record(audited)
-        if not audited.healthy:
-            self._finish(request, complete_up_to=-1, reason=audited.reason)
-        return audited.healthy
-
-    async def _explore(self, request: Request) -> None:
-        search = CutSearch(self._settings.max_size)
-        for past in _experiments(self._history):
-            if past.request == request.name:
-                search.learn(past.outcome)
-        async with asyncio.TaskGroup() as group:
-            running: set[asyncio.Task[Outcome]] = set()
-            while True:
-                for cut in search.next_cuts(max(0, min(self._settings.parallel - len(running), self._budget))):
-                    self._budget -= 1
-                    running.add(group.create_task(self._experiment(request, cut, search)))
-                if not running:
-                    break
-                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    search.learn(task.result())
-        result = search.result()
-        reason = "" if result.finished else "the budget of experiments is spent"
-        self._finish(request, result.complete_up_to, reason, result.undecided)
-
-    def _finish(self, request: Request, complete_up_to: int, reason: str, undecided: tuple[Points, ...] = ()) -> None:
-        if reason:
-            self._unfinished.append(f"{request.name}: {reason}")
+    def _start(self, requests: Sequence[Request]) -> None:
         self._record(
-            RequestFinished(request=request.name, complete_up_to=complete_up_to, reason=reason, undecided=undecided)
+            CampaignStarted(
+                requests=tuple(request.name for request in requests),
+                settings=self._settings.fingerprint,
+                max_size=self._settings.max_size,
+                replay=self._settings.replay,
+                strategy=self._settings.strategy,
+                certificates=self._settings.certificates,
+                across_requests=self._settings.across_requests,
+                repeats=self._settings.repeats,
+                flake_rate=self._settings.flake_rate,
+            )
         )
 
-    async def _experiment(self, request: Request, points: Points, search: Search) -> Outcome:
-        async with self._in_flight:
-            outcome = await self._laboratory.run(request, cut_of(points, self._settings.effect))
-        left = max(0, search.result().left - 1)
-        self._record(ExperimentFinished(request=request.name, outcome=outcome, left=left))
+    async def _audit(self, request: Request) -> bool:
+        """Whether it is fit to be explored, as far as there is a budget left for that."""
+        reason = self._spent()
+        audits = [each for each in self._events if isinstance(each, RequestAudited) and each.request == request.name]
+        if reason and audits and audits[-1].healthy:
+            return True  # what is known from before is still to be reported
+        if not reason:
+            audited = await self._laboratory.audit(request)
+            self._record(audited)
+            reason = audited.reason
+        if reason:
+            self._finish(RequestFinished(request=request.name, complete_up_to=-1, reason=reason))
+        return not reason
+
+    async def _fill_slots(self, group: asyncio.TaskGroup) -> None:
+        """Shares the free slots between the classes that have begun and still have something to ask."""
+        hungry = list(self._searches)
+        while not self._spent() and (free := self._settings.parallel - len(self._running)):
+            if self._is_time_for_another(hungry):
+                hungry.append(await self._begin_next())
+            if not hungry:
+                return
+            search = min(hungry, key=self._in_flight)
+            share = ceil(free / len(hungry))
+            if self._settings.max_experiments:
+                share = min(share, self._settings.max_experiments - self._asked)
+            cuts = await asyncio.to_thread(search.ask, share)
+            for cut in cuts:
+                self._asked += 1
+                self._running[group.create_task(self._experiment(search, cut))] = search
+            if len(cuts) < share:
+                hungry.remove(search)
+            if not cuts and not self._in_flight(search):
+                self._searches.remove(search)
+                self._finish(search.end())
+
+    def _is_time_for_another(self, hungry: Sequence[ClassSearch]) -> bool:
+        """When the others leave a slot free, or have each had a poolful of answers.
+
+        So late classes know what failed early ones, no slot is idle, and nobody waits for long. Where what failed
+        others is not even tried, knowing all of it saves more than idle slots cost.
+        """
+        if not self._waiting:
+            return False
+        if self._settings.across_requests is AcrossRequests.TRUST:
+            return not self._searches
+        return not hungry or all(search.answered >= self._settings.parallel for search in self._searches)
+
+    def _in_flight(self, search: ClassSearch) -> int:
+        return sum(each is search for each in self._running.values())
+
+    async def _begin_next(self) -> ClassSearch:
+        search = await asyncio.to_thread(begin, self._waiting.popleft(), self._settings, tuple(self._events))
+        self._searches.append(search)
+        return search
+
+    async def _end(self) -> None:
+        """A budget is spent, and all experiments have ended. What has begun may turn out to be complete even so."""
+        while self._waiting:
+            await self._begin_next()
+        for search in self._searches:
+            more = await asyncio.to_thread(search.ask, 1)
+            self._finish(search.end(self._spent() if more else ""))
+
+    def _spent(self) -> str:
+        if 0 < self._settings.max_experiments <= self._asked:
+            return "the budget of experiments is spent"
+        return "the budget of time is spent" if self._clock() >= self._deadline else ""
+
+    def _finish(self, finished: RequestFinished) -> None:
+        if finished.reason:
+            self._unfinished.append(f"{finished.request}: {finished.reason}")
+        self._record(finished)
+
+    def _record(self, event: Event) -> None:
+        self._append(event)
+        self._events.append(event)
+
+    async def _experiment(self, search: ClassSearch, points: Points) -> Outcome:
+        number = search.round
+        outcome = await self._laboratory.run(search.request, cut_of(points, self._settings.effect))
+        known = search.result
+        self._record(
+            ExperimentFinished(
+                request=search.request.name,
+                outcome=outcome,
+                left=max(0, known.left - 1),
+                round=number,
+                predicted=len(known.predicted),
+                certificates=known.certificates,
+                complete_up_to=known.complete_up_to,
+            )
+        )
         # An unknown outcome with dead servers means that the laboratory waited for them in vain.
         if outcome.dead and (outcome.verdict is Verdict.UNKNOWN or not await self._laboratory.recovered()):
             raise HaltedError(
-                f"{', '.join(outcome.dead)} stopped answering after an experiment on {request.name}"
+                f"{', '.join(outcome.dead)} stopped answering after an experiment on {search.request.name}"
                 " and did not come back",
                 hint="Restart what is down, then run `cutset explore --resume`",
             )
         return outcome
-
-
-def _experiments(history: Iterable[Event]) -> list[ExperimentFinished]:
-    return [event for event in history if isinstance(event, ExperimentFinished)]
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -17,18 +17,22 @@ from rich.markup import escape
 
 import cutset_demo
 from cutset.cli.explore import (
-    JsonOption,
+    AcrossRequestsOption,
+    CertificatesOption,
+    MaxExperimentsOption,
+    MaxMinutesOption,
+    MaxRoundsOption,
     MaxSizeOption,
     ParallelOption,
     PointsOption,
-    RequestOption,
+    StrategyOption,
     adjust,
     conclude,
     replay_command,
     run_campaign,
     run_replay,
 )
-from cutset.cli.report import DEFAULT_STORE, STORE_OPTION
+from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, JsonOption, RequestOption
 from cutset.config import KEY_VARIABLE, load_config
 from cutset.errors import TargetError, UsageError
 from cutset.inject.mesh import Mesh, MeshService, MeshSpec, run_mesh
@@ -36,7 +40,8 @@ from cutset.lineage.path import Level
 from cutset.model.fault import points_of
 from cutset.model.outcome import Points
 from cutset.model.point import Point
-from cutset.report.summary import Summary, summarise
+from cutset.report.summary import RequestSummary, Summary, summarise
+from cutset.report.terminal import describe_points
 from cutset_demo.shop import SERVICES, free_addresses, missing_parts, run_shop
 
 HOST = "127.0.0.1"
@@ -50,6 +55,12 @@ def demo_command(
     points: PointsOption = None,
     max_size: MaxSizeOption = None,
     parallel: ParallelOption = None,
+    strategy: StrategyOption = None,
+    certificates: CertificatesOption = None,
+    across_requests: AcrossRequestsOption = None,
+    max_experiments: MaxExperimentsOption = None,
+    max_rounds: MaxRoundsOption = None,
+    max_minutes: MaxMinutesOption = None,
     replicas: Annotated[int, typer.Option("--replicas", min=1, max=5, help="Replicas of each service.")] = 2,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the shop running, with a page to break it.")] = False,
     replay: Annotated[str, typer.Option("--replay", help="Run one finding again.", metavar="ID")] = "",
@@ -65,17 +76,31 @@ def demo_command(
 
     - `cutset demo`: six request classes, cuts of up to three APIs
     - `cutset demo --points replica`: one request, down to single replicas
+    - `cutset demo --strategy fastfi`: what the published algorithm finds of it
     - `cutset demo --keep`: then click through the shop and break it yourself
     """
     if points is Level.REPLICA and not request:
         request = [REPLICA_REQUEST]
     key = secrets.token_hex(32).encode()
     with run_boutique(replicas, key, store) as boutique:
-        config = adjust(load_config(boutique.config_file), request, points, max_size, parallel)
+        config = adjust(
+            load_config(boutique.config_file),
+            request,
+            points,
+            limits={
+                "max_size": max_size,
+                "parallel": parallel,
+                "experiments": max_experiments,
+                "rounds": max_rounds,
+                "minutes": max_minutes,
+            },
+            search={"strategy": strategy, "certificates": certificates, "across_requests": across_requests},
+        )
         if replay:
             raise typer.Exit(run_replay(config, key, store, replay, as_json=as_json))
         command = replay_command("cutset demo", {"--store": (store, DEFAULT_STORE)})
-        campaign, events = run_campaign(config, key, store, replay=command)
+        counts = dict.fromkeys(SERVICES, replicas)
+        campaign, events = run_campaign(config, key, store, replay=command, replicas=counts)
         conclude(campaign, events, as_json=as_json)
         summary = summarise(events)
         code = compare(summary, answer_key(summary, config.points, replicas))
@@ -144,32 +169,47 @@ def answer_key(summary: Summary, level: Level, replicas: int) -> dict[str, set[P
         return frozenset(replace(Point.parse(text), replica=number) for text, number in product(cut, numbers))
 
     return {
-        request.name: {cut for cut in map(expand, known[request.name]["cuts"]) if len(cut) <= summary.max_size}
+        request.name: {cut for cut in map(expand, known[request.name]["cuts"]) if len(cut) <= summary.started.max_size}
         for request in summary.requests
     }
 
 
 def compare(summary: Summary, expected: dict[str, set[Points]]) -> int:
-    """Says on standard error how the findings and the answer key differ; returns the exit code."""
+    """Says on standard error how the findings and the answer key differ; returns the exit code.
+
+    What a campaign does not claim to know, it has not missed: cuts beyond the size up to which it is complete, and
+    those that it predicted and did not try.
+    """
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    differences = []
+    wrong: list[str] = []
+    unfinished: list[str] = []
     for request in summary.requests:
         found = {points_of(finding.cut) for finding in request.findings}
-        for word, cuts in (("missed", expected[request.name] - found), ("unexpected", found - expected[request.name])):
-            differences += [f"{word}: {request.name} {' + '.join(sorted(map(str, cut)))}" for cut in cuts]
-    for difference in sorted(differences):
+        wrong += [f"unexpected: {request.name} {describe_points(cut)}" for cut in found - expected[request.name]]
+        for cut in expected[request.name] - found:
+            if len(cut) <= request.complete_up_to and cut not in request.predicted:
+                wrong.append(f"missed: {request.name} {describe_points(cut)}")
+            else:
+                unfinished.append(f"not found yet: {request.name} {describe_points(cut)}")
+        unfinished += [f"not complete: {request.name}: {reason}" for reason in _gaps(request)]
+    for difference in sorted(wrong):
         console.print(f"[red]{escape(difference)}[/]")
-    if differences:
+    for gap in sorted(unfinished):
+        console.print(f"[magenta]{escape(gap)}[/]")
+    if wrong:
         console.print("[red]This is not what the answer key says[/]")
         return 1
     if not summary.complete:
-        for request in summary.requests:
-            reasons = [request.problem] if request.problem else [outcome.reason for outcome in request.undecided]
-            for reason in reasons:
-                console.print(f"[magenta]not complete: {escape(request.name)}: {escape(reason)}[/]")
         return 3
     console.print(f"[green]Exactly the {sum(map(len, expected.values()))} minimal cuts of the answer key[/]")
     return 0
+
+
+def _gaps(request: RequestSummary) -> list[str]:
+    if request.problem:
+        return [request.problem]
+    untried = ["cuts that are predicted to fail were not tried"] if request.predicted else []
+    return [*untried, *(outcome.reason for outcome in request.undecided)]
 
 
 def _keep_open(boutique: Boutique, summary: Summary, key: bytes) -> None:

@@ -8,17 +8,18 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.campaign.explore import CampaignSettings, explore
+from cutset.campaign.explore import explore
+from cutset.campaign.settings import CampaignSettings
 from cutset.cli.progress import show_progress
-from cutset.cli.report import DEFAULT_STORE, STORE_OPTION
+from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, ExplainOption, JsonOption, RequestOption, run_explain
 from cutset.cli.run import run_async
-from cutset.config import Config, load_config, signing_key
+from cutset.config import Config, Limits, SearchChoice, load_config, signing_key
 from cutset.errors import UsageError
 from cutset.experiment.laboratory import MeshLaboratory
 from cutset.experiment.trial import Bench
@@ -30,19 +31,49 @@ from cutset.model.request import Request
 from cutset.report.json import to_document
 from cutset.report.summary import Summary, summarise
 from cutset.report.terminal import describe_cut, to_lines
+from cutset.search.strategies import STRATEGIES, AcrossRequests, StrategyName
+from cutset.search.strategy import Certificates
 from cutset.store.codec import outcome_to_dict
 from cutset.store.ledger import Ledger, open_ledger
 from cutset.traces.collector import collect
 from cutset.workload.send import open_client
 
 DEFAULT_CONFIG = Path("cutset.yaml")
-RequestOption = Annotated[
-    list[str] | None, typer.Option("--request", "-r", help="Only this request class; may be given several times.")
-]
+Section = TypeVar("Section", Limits, SearchChoice)
 PointsOption = Annotated[Level | None, typer.Option("--points", help="How finely faults are told apart.")]
 MaxSizeOption = Annotated[int | None, typer.Option("--max-size", "-k", min=1, max=9, help="Largest cut to look for.")]
 ParallelOption = Annotated[int | None, typer.Option("--parallel", "-p", min=1, max=512, help="Experiments in flight.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+MaxExperimentsOption = Annotated[
+    int | None, typer.Option("--max-experiments", min=0, help="Stop after so many experiments; 0: no limit.")
+]
+MaxRoundsOption = Annotated[
+    int | None, typer.Option("--max-rounds", min=0, help="Stop each request class after so many rounds; 0: no limit.")
+]
+MaxMinutesOption = Annotated[
+    float | None, typer.Option("--max-minutes", min=0, help="Start no experiment after so many minutes; 0: no limit.")
+]
+StrategyOption = Annotated[
+    StrategyName | None,
+    typer.Option(
+        "--strategy",
+        metavar="NAME",
+        help="How to search. " + " ".join(f"*{name}*: {each.description}." for name, each in STRATEGIES.items()),
+    ),
+]
+CertificatesOption = Annotated[
+    Certificates | None,
+    typer.Option(
+        "--certificates",
+        help="What a surviving experiment proves. *strict* assumes less about the services and takes more experiments.",
+    ),
+]
+AcrossRequestsOption = Annotated[
+    AcrossRequests | None,
+    typer.Option(
+        "--across-requests",
+        help="What failed another request class: *verify* tries it early, *trust* takes it to fail this one too.",
+    ),
+]
 
 
 def explore_command(
@@ -51,43 +82,82 @@ def explore_command(
     points: PointsOption = None,
     max_size: MaxSizeOption = None,
     parallel: ParallelOption = None,
+    strategy: StrategyOption = None,
+    certificates: CertificatesOption = None,
+    across_requests: AcrossRequestsOption = None,
+    max_experiments: MaxExperimentsOption = None,
+    max_rounds: MaxRoundsOption = None,
+    max_minutes: MaxMinutesOption = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the latest unfinished campaign.")] = False,
     replay: Annotated[str, typer.Option("--replay", help="Run one finding again.", metavar="ID")] = "",
+    explain: ExplainOption = None,
     as_json: JsonOption = False,
     store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
 ) -> None:
     """Find every minimal cut, up to a size, of the requests in cutset.yaml, by experiments on the running target.
 
     The target's mesh must export its spans to the collector that this command opens (4317 and 4318 by default), and
-    `CUTSET_KEY` must hold the key of that mesh.
+    `CUTSET_KEY` must hold the key of that mesh. When a budget is spent, what is known so far is reported, and
+    `--resume` with a larger one goes on.
 
     Examples:
 
     - `cutset explore`: all requests of ./cutset.yaml
     - `cutset explore -r "GET /" --max-size 2 --points replica`: one request, down to single replicas
     - `cutset explore --resume`: after an interruption: no completed experiment is repeated
+    - `cutset explore --max-minutes 10`: as much as can be known in ten minutes
+    - `cutset explore --strategy fastfi --max-experiments 200`: as in the paper, for comparison
     - `cutset explore --replay 1f3a90bc`: is it fixed?
+    - `cutset explore --explain "cart/GetCart + ad/GetAds"`: what the latest campaign says of these, and why
     """
-    config = adjust(load_config(config_file), request, points, max_size, parallel)
+    chosen = {"--replay": bool(replay), "--resume": resume, "--explain": explain is not None}
+    if len(both := [f"`{name}`" for name, given in chosen.items() if given]) > 1:
+        raise UsageError(f"{' and '.join(both)} exclude each other")
+    if explain is not None:
+        raise typer.Exit(run_explain(store, "", explain, request, as_json=as_json))
+    config = adjust(
+        load_config(config_file),
+        request,
+        points,
+        limits={
+            "max_size": max_size,
+            "parallel": parallel,
+            "experiments": max_experiments,
+            "rounds": max_rounds,
+            "minutes": max_minutes,
+        },
+        search={"strategy": strategy, "certificates": certificates, "across_requests": across_requests},
+    )
     key = signing_key(os.environ)
     if replay:
-        if resume:
-            raise UsageError("`--replay` and `--resume` exclude each other")
         raise typer.Exit(run_replay(config, key, store, replay, as_json=as_json))
     options = {"-c": (config_file, DEFAULT_CONFIG), "--store": (store, DEFAULT_STORE)}
-    campaign, events = run_campaign(config, key, store, replay=replay_command("cutset explore", options), resume=resume)
+    command = replay_command("cutset explore", options)
+    replicas = {service.name: len(service.replicas) for service in config.mesh.services} if config.mesh else {}
+    campaign, events = run_campaign(config, key, store, replay=command, replicas=replicas, resume=resume)
     raise typer.Exit(conclude(campaign, events, as_json=as_json))
 
 
 def adjust(
-    config: Config, names: list[str] | None, points: Level | None, max_size: int | None, parallel: int | None
+    config: Config,
+    names: list[str] | None,
+    points: Level | None,
+    *,
+    limits: Mapping[str, float | None],
+    search: Mapping[str, str | None],
 ) -> Config:
-    """What the command line says wins over the file."""
-    limits = replace(
-        config.limits, max_size=max_size or config.limits.max_size, parallel=parallel or config.limits.parallel
+    """What the command line says wins over the file; None stands for an option that was not given."""
+    return replace(
+        config,
+        limits=_override(config.limits, limits),
+        search=_override(config.search, search),
+        requests=tuple(_request_named(name, config.requests) for name in names) if names else config.requests,
+        points=points or config.points,
     )
-    requests = tuple(_request_named(name, config.requests) for name in names) if names else config.requests
-    return replace(config, limits=limits, requests=requests, points=points or config.points)
+
+
+def _override(section: Section, options: Mapping[str, Any]) -> Section:
+    return replace(section, **{name: value for name, value in options.items() if value is not None})
 
 
 def replay_command(command: str, options: Mapping[str, tuple[Path, Path]]) -> str:
@@ -97,14 +167,31 @@ def replay_command(command: str, options: Mapping[str, tuple[Path, Path]]) -> st
 
 
 def run_campaign(
-    config: Config, key: bytes, store: Path, *, replay: str, resume: bool = False
+    config: Config,
+    key: bytes,
+    store: Path,
+    *,
+    replay: str,
+    replicas: Mapping[str, int] | None = None,
+    resume: bool = False,
 ) -> tuple[str, list[Event]]:
-    """Runs to the end, with progress on standard error; returns the campaign's name and all its events."""
+    """Runs to the end, with progress on standard error; returns the campaign's name and all its events.
+
+    `replicas` says how many each service has, as far as known; the others are learnt from traces.
+    """
     settings = CampaignSettings(
         max_size=config.limits.max_size,
         effect=config.effect,
         parallel=config.limits.parallel,
         max_experiments=config.limits.experiments,
+        max_rounds=config.limits.rounds,
+        max_minutes=config.limits.minutes,
+        strategy=config.search.strategy,
+        certificates=config.search.certificates,
+        across_requests=config.search.across_requests,
+        replicas=replicas or {},
+        repeats=config.limits.failures_needed,
+        flake_rate=config.limits.flake_rate,
         fingerprint=_fingerprint(config),
         replay=replay,
     )
@@ -163,7 +250,7 @@ async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLabor
             trace_timeout=config.limits.trace_timeout,
             export_interval=config.collector.export_interval,
         )
-        yield MeshLaboratory(bench, repeats=config.limits.repeats)
+        yield MeshLaboratory(bench, repeats=config.limits.failures_needed)
 
 
 def run_replay(config: Config, key: bytes, store: Path, finding_id: str, *, as_json: bool) -> int:

@@ -1,104 +1,113 @@
-"""Live progress of a campaign on standard error: a bar per request on a terminal, now and then a line elsewhere."""
+"""Live progress of a campaign on standard error: a row per request on a terminal, now and then a line elsewhere."""
 
 import time
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from cutset.model.event import Event, ExperimentFinished, RequestAudited, RequestFinished
-from cutset.model.fault import points_of
 from cutset.model.outcome import Verdict
 
 LINE_SECONDS = 10  # between lines where there is no terminal: CI systems kill silent builds after some minutes
+NAME_LENGTH = 18  # so that a row fits 100 columns
 
 
 async def show_progress(events: AsyncIterator[Event], past: Sequence[Event] = ()) -> None:
     """Consumes the events to their end."""
     console = Console(stderr=True, highlight=False)
     if console.is_terminal:
-        await _show_bars(events, past, console)
+        await _show_rows(events, past, console)
     else:
         await _show_lines(events, past, console)
 
 
-async def _show_bars(events: AsyncIterator[Event], past: Sequence[Event], console: Console) -> None:
+async def _show_rows(events: AsyncIterator[Event], past: Sequence[Event], console: Console) -> None:
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TextColumn("{task.fields[note]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
     )
-    bars: dict[str, TaskID] = {}
-    tally = Tally()
+    rows: dict[str, TaskID] = {}
+    tallies: dict[str, Tally] = {}
     with Progress(*columns, console=console, transient=True) as progress:
         async for event in _all(past, events):
-            tally.add(event)
-            if isinstance(event, RequestAudited) and event.request not in bars:
-                bars[event.request] = progress.add_task(escape(event.request), total=None, note="")
-            if isinstance(event, ExperimentFinished | RequestFinished) and event.request in bars:
-                done, left = tally.done[event.request], tally.left.get(event.request, 0)
+            count(event, tallies)
+            if isinstance(event, RequestAudited) and event.request not in rows:
+                rows[event.request] = progress.add_task(escape(_short(event.request)), total=None, note="")
+            if isinstance(event, ExperimentFinished | RequestFinished) and event.request in rows:
+                tally = tallies[event.request]
                 progress.update(
-                    bars[event.request], completed=done, total=done + left, note=escape(tally.note(event.request))
+                    rows[event.request], completed=tally.done, total=tally.done + tally.left, note=tally.note
                 )
 
 
 async def _show_lines(events: AsyncIterator[Event], past: Sequence[Event], console: Console) -> None:
-    tally = Tally()
+    tallies: dict[str, Tally] = {}
     due = time.monotonic() + LINE_SECONDS
     async for event in _all(past, events):
-        tally.add(event)
+        count(event, tallies)
         if isinstance(event, RequestFinished):
-            console.print(
-                f"{escape(event.request)}: {tally.done[event.request]} experiments, {tally.note(event.request)}"
-            )
+            tally = tallies[event.request]
+            console.print(f"{escape(event.request)}: {tally.done} experiments, {tally.note}", soft_wrap=True)
         elif time.monotonic() >= due:
             due = time.monotonic() + LINE_SECONDS
-            done, left = sum(tally.done.values()), sum(tally.left.values())
-            console.print(f"{done} experiments done, at least {left} to do, {tally.total_note()}")
+            done, left, found = (sum(getattr(each, name) for each in tallies.values()) for name in _TOTALS)
+            console.print(f"{done} experiments done, at least {left} to do, {found} found")
 
 
+@dataclass(slots=True)
 class Tally:
-    """Counts per request."""
+    """What is known of one request."""
 
-    def __init__(self) -> None:
-        self.done: dict[str, int] = {}
-        self.left: dict[str, int] = {}
-        self._findings: dict[str, int] = {}
-        self._unknown: dict[str, int] = {}
-        self._size: dict[str, int] = {}
+    done: int = 0
+    left: int = 0
+    found: int = 0
+    round: int = 0
+    predicted: int = 0  # and not tried
+    certificates: int = 0
+    unknown: int = 0
+    proven: int = -1
 
-    def add(self, event: Event) -> None:
-        if isinstance(event, ExperimentFinished):
-            name, outcome = event.request, event.outcome
-            self.done[name] = self.done.get(name, 0) + 1
-            self.left[name] = event.left
-            self._size[name] = len(points_of(outcome.cut))
-            self._findings[name] = self._findings.get(name, 0) + (outcome.verdict is Verdict.FAILED)
-            self._unknown[name] = self._unknown.get(name, 0) + (outcome.verdict is Verdict.UNKNOWN)
-        elif isinstance(event, RequestFinished):
-            self.done.setdefault(event.request, 0)
-            self.left[event.request] = 0
+    @property
+    def note(self) -> str:
+        predicted = f"/{self.found + self.predicted}" if self.predicted else ""
+        parts = [
+            f"round {self.round}",
+            f"{self.found}{predicted} found",
+            f"{self.certificates} certified",
+            *([f"{self.unknown} unknown"] if self.unknown else []),
+            f"proven up to size {self.proven}" if self.proven >= 0 else "nothing proven",
+        ]
+        return ", ".join(parts)
 
-    def note(self, request: str) -> str:
-        unknown = self._unknown.get(request, 0)
-        note = f"size {self._size.get(request, 0)}, {self._findings.get(request, 0)} found"
-        return note + (f", {unknown} unknown" if unknown else "")
 
-    def total_note(self) -> str:
-        return f"{sum(self._findings.values())} found"
+_TOTALS = ("done", "left", "found")
+
+
+def count(event: Event, tallies: dict[str, Tally]) -> None:
+    match event:
+        case ExperimentFinished(request=request, outcome=outcome):
+            tally = tallies.setdefault(request, Tally())
+            tally.done += 1
+            tally.left = event.left
+            tally.round = event.round
+            tally.found += outcome.verdict is Verdict.FAILED
+            tally.predicted = event.predicted
+            tally.certificates = event.certificates + (outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED))
+            tally.unknown += outcome.verdict is Verdict.UNKNOWN
+            tally.proven = event.complete_up_to
+        case RequestFinished(request=request):
+            tally = tallies.setdefault(request, Tally())
+            tally.left = 0
+            tally.predicted = len(event.predicted)
+            tally.proven = event.complete_up_to
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 1]}…"
 
 
 async def _all(past: Sequence[Event], events: AsyncIterator[Event]) -> AsyncIterator[Event]:

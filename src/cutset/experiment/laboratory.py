@@ -6,16 +6,18 @@ that still succeeds right after; everything else is *unknown*, with the reason.
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from cutset.errors import TargetError
-from cutset.experiment.audit import audit
+from cutset.experiment.audit import Audit, audit
 from cutset.experiment.liveness import Liveness, dead_servers
 from cutset.experiment.trial import Bench, Trial, attempt, send_unfaulted
 from cutset.judge.rules import Baseline, Judgement, baseline_of, judge
-from cutset.lineage.completeness import Instrumentation
+from cutset.judge.sequential import decide
+from cutset.lineage.calls import calls_of
+from cutset.lineage.completeness import Instrumentation, missing_part
 from cutset.model.event import RequestAudited
 from cutset.model.fault import BASELINE, Cut
 from cutset.model.outcome import Outcome, Verdict
@@ -60,8 +62,10 @@ class MeshLaboratory:
             )
         baseline = baseline_of([trial.response for trial in found.trials], request.expect)
         reason = baseline.reason if isinstance(baseline, Judgement) else _no_evidence(found.trials)
+        runs: tuple[Outcome, ...] = ()
         if isinstance(baseline, Baseline):
             self._known[request.name] = _Known(baseline, found.instrumentation)
+            runs = tuple(_proven_runs(found, request, baseline))
         self._catalogue |= found.calls | found.not_reached
         return RequestAudited(
             request=request.name,
@@ -70,6 +74,8 @@ class MeshLaboratory:
             calls=found.calls,
             not_reached=found.not_reached,
             trace_ids=tuple(trial.trace_id for trial in found.trials),
+            runs=runs,
+            edges=tuple(sorted({edge for trial in found.trials for edge in _edges(trial)})),
         )
 
     async def run(self, request: Request, cut: Cut) -> Outcome:
@@ -101,7 +107,8 @@ class MeshLaboratory:
         while True:
             outcome, answered = await self._try(request, cut)
             tried.append(outcome)
-            if outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED):
+            decided = decide([each.verdict for each in tried], self._repeats)
+            if decided in (Verdict.SURVIVED, Verdict.DEGRADED):
                 return replace(outcome, requests=len(tried))
             alike = [each for each in tried if each.verdict is outcome.verdict]
             trace_ids = tuple(trace_id for each in alike for trace_id in each.trace_ids)
@@ -109,7 +116,7 @@ class MeshLaboratory:
             outcome = replace(outcome, trace_ids=trace_ids, requests=len(tried), dead=dead)
             if dead:  # the next trial would only find the hole that this one left
                 return outcome
-            if outcome.verdict is Verdict.FAILED and len(alike) == self._repeats:
+            if decided is Verdict.FAILED:
                 return await self._confirm(request, outcome) if cut else outcome
             if outcome.verdict is Verdict.UNKNOWN:
                 if len(alike) == _void_trials(cut) or asyncio.get_running_loop().time() > patience:
@@ -123,17 +130,7 @@ class MeshLaboratory:
             trial, judgement = await self._trial(request, cut)
         except TargetError as error:  # a set-up step failed, so the request under test was not sent
             return Outcome(cut, Verdict.UNKNOWN, error.message), False
-        doubt = _doubt(trial, cut, judgement)
-        outcome = Outcome(
-            cut=cut,
-            verdict=Verdict.UNKNOWN if doubt else judgement.verdict,
-            reason=doubt or judgement.reason,
-            path=frozenset() if doubt else trial.lineage.path,
-            failed=trial.lineage.failed,
-            calls=trial.lineage.calls,
-            trace_ids=(trial.trace_id,),
-        )
-        return outcome, judgement.verdict is not Verdict.FAILED
+        return _outcome(trial, cut, judgement), judgement.verdict is not Verdict.FAILED
 
     async def _trial(self, request: Request, cut: Cut) -> tuple[Trial, Judgement]:
         known = self._known[request.name]
@@ -208,6 +205,44 @@ def _no_evidence(trials: tuple[Trial, ...]) -> str:
     if any(trial.traced for trial in trials):
         return ""
     return "no span of the request arrived, so nothing could be proved: does the mesh export to this collector?"
+
+
+def _proven_runs(found: Audit, request: Request, baseline: Baseline) -> Iterator[Outcome]:
+    """What the audit's runs show, as if they were experiments without a fault."""
+    for trial in found.trials:
+        # How services tell of their calls is known only by the end: the first trial was not held against it.
+        missing = missing_part(trial.spans, trial.root_id, found.instrumentation) if found.instrumentation else ""
+        judgement = judge(trial.response, request.expect, baseline)
+        outcome = _outcome(replace(trial, missing=missing), BASELINE, judgement)
+        if outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED):
+            yield outcome
+
+
+def _edges(trial: Trial) -> Iterator[tuple[Point, Point]]:
+    """Which API called which, through whatever spans lie in between."""
+    calls = calls_of(trial.spans, trial.root_id)
+    called = {attempt.span.span_id: attempt.point.of_api for call in calls for attempt in call.attempts}
+    parents = {span.span_id: span.parent_id for span in trial.spans}
+    for span_id, callee in called.items():
+        enclosing, seen = parents[span_id], {span_id}
+        while enclosing in parents and enclosing not in called and enclosing not in seen:
+            seen.add(enclosing)  # malformed traces may hold a cycle of parents
+            enclosing = parents[enclosing]
+        if enclosing in called:
+            yield called[enclosing], callee
+
+
+def _outcome(trial: Trial, cut: Cut, judgement: Judgement) -> Outcome:
+    doubt = _doubt(trial, cut, judgement)
+    return Outcome(
+        cut=cut,
+        verdict=Verdict.UNKNOWN if doubt else judgement.verdict,
+        reason=doubt or judgement.reason,
+        path=frozenset() if doubt else trial.lineage.path,
+        failed=trial.lineage.failed,
+        calls=trial.lineage.calls,
+        trace_ids=(trial.trace_id,),
+    )
 
 
 def _doubt(trial: Trial, cut: Cut, judgement: Judgement) -> str:

@@ -1,25 +1,46 @@
 """A system that exists only as a tree of calls: for unit tests of search and campaign, and for benchmarks.
 
-It answers a cut at once and exactly, with the path, the failed calls and all calls of the execution, so that a search
-can be compared with brute force. It covers what makes real systems hard: nested calls, replicas with retries, optional
-calls, fallbacks, and a call that is made only if an optional one answered.
+It answers a cut at once, with the path, the failed calls and all calls of the execution, so that a search can be
+compared with brute force. It covers what makes real systems hard: nested calls, replicas with retries, quorums, zones,
+optional calls, fallbacks, caches, a call that is made only if an optional one answered, load balancers, and requests
+that fail for no reason. FastFI §4.1.1 describes both of its benchmarks in these terms: replicas with failover, and
+alternative paths that share a skeleton (`grouped_skeletons`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
 from itertools import combinations
+from random import Random
+from typing import Protocol
 
-from cutset.model.outcome import Points
+from cutset.model.fault import cut_of
+from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of an API, which fails when all its replicas are faulted or when its body fails."""
+    """A call of an API, which fails when all replicas that it tries are faulted or when its body fails."""
 
     api: str
     body: "Node | None" = None
     replicas: int = 1
+    times: int = 1  # how often one request makes this call; each is needed
+    attempts: int = 0  # only the first so many replicas are tried, in their order; 0: all, as the load balancer likes
+    zone: int = 0  # only the replica of this number is tried; 0: any
+    service: str = "simulated"
+
+
+@dataclass(frozen=True, slots=True)
+class Quorum:
+    """A call of all replicas at once, of which at least `needed` must answer."""
+
+    api: str
+    replicas: int
+    needed: int
+    service: str = "simulated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +52,10 @@ class All:
 
 @dataclass(frozen=True, slots=True)
 class FirstOf:
-    """A primary and its fallbacks."""
+    """A primary and its fallbacks, or equals of which any may come first."""
 
     parts: tuple["Node", ...]
+    in_any_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +66,46 @@ class Optional:
     then: "Node | None" = None
 
 
-Node = Call | All | FirstOf | Optional
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """At this rate the part is not needed at all, so that paths vary without any fault."""
+
+    part: "Node"
+    hit_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The first of these paths that is healthy throughout. Routing knows before it calls, so that no call fails."""
+
+    paths: tuple[Points, ...]
+
+
+Node = Call | Quorum | All | FirstOf | Optional | Cache | Routes
+
+
+class Balance(StrEnum):
+    RANDOM = "random"
+    ROUND_ROBIN = "round robin"
+    STICKY = "sticky"  # stays with a replica until it fails
+
+
+@dataclass(slots=True)
+class Balancer:
+    """In which order a call tries replicas; remembers across requests what its policy needs."""
+
+    policy: Balance
+    chance: Random
+    turns: dict[Point, int] = field(default_factory=dict)
+
+    def order(self, servers: tuple[Point, ...]) -> Iterator[Point]:
+        if self.policy is Balance.RANDOM:
+            yield from self.chance.sample(servers, len(servers))
+            return
+        first = self.turns.setdefault(servers[0], self.chance.randrange(len(servers)))
+        for turn in range(first, first + len(servers)):
+            self.turns[servers[0]] = turn + 1 if self.policy is Balance.ROUND_ROBIN else turn
+            yield servers[turn % len(servers)]
 
 
 @dataclass(slots=True)
@@ -52,24 +113,24 @@ class Execution:
     """One request's execution under a set of faulted points."""
 
     faulted: Points
-    turn: int = 0  # which replica is tried first, as a load balancer would vary it
+    turn: int = 0  # without a balancer: which replica is tried first
+    balancer: Balancer | None = None
+    chance: Random | None = None  # without it caches always miss, and what may come in any order comes in this one
     failed: set[Point] = field(default_factory=set)
     calls: set[Point] = field(default_factory=set)
 
-    def run(self, node: Node) -> Points | None:
+    def run(self, node: Node) -> Points | None:  # noqa: PLR0911 - one per kind of node
         """The path if the node succeeds, otherwise None."""
         match node:
             case Call():
                 return self._call(node)
+            case Quorum():
+                return self._ask_all(points_of_call(node), node.needed)
             case All(parts):
-                path: Points = frozenset()
-                for part in parts:
-                    taken = self.run(part)
-                    if taken is None:
-                        return None
-                    path |= taken
-                return path
-            case FirstOf(parts):
+                return self._all(parts)
+            case FirstOf(parts, in_any_order):
+                if in_any_order and self.chance is not None:
+                    parts = tuple(self.chance.sample(parts, len(parts)))
                 return next((taken for part in parts if (taken := self.run(part)) is not None), None)
             case Optional(part, then):
                 taken = self.run(part)
@@ -77,12 +138,37 @@ class Execution:
                     return taken or frozenset()
                 rest = self.run(then)
                 return None if rest is None else taken | rest
+            case Cache(part, hit_rate):
+                hit = self.chance is not None and self.chance.random() < hit_rate
+                return frozenset() if hit else self.run(part)
+            case Routes(paths):
+                route = next((path for path in paths if not path & self.faulted), None)
+                self.calls.update(route or ())
+                return route
+
+    def _all(self, parts: Iterable[Node]) -> Points | None:
+        path: set[Point] = set()
+        for part in parts:
+            taken = self.run(part)
+            if taken is None:
+                return None
+            path |= taken
+        return frozenset(path)
 
     def _call(self, call: Call) -> Points | None:
-        replicas = list(points_of_call(call))
-        start = self.turn % len(replicas)
+        if call.times == 1:
+            return self._call_once(call)
+        path: set[Point] = set()
+        for _ in range(call.times):
+            taken = self._call_once(call)
+            if taken is None:
+                return None
+            path |= taken
+        return frozenset(path)
+
+    def _call_once(self, call: Call) -> Points | None:
         tried = []
-        for point in replicas[start:] + replicas[:start]:
+        for point in self._attempts(call):
             tried.append(point)
             self.calls.add(point)
             if point not in self.faulted:
@@ -91,29 +177,232 @@ class Execution:
         self.failed.update(tried)
         return None
 
+    def _attempts(self, call: Call) -> Iterable[Point]:
+        servers = _servers_of(call)
+        if call.attempts or len(servers) == 1:
+            return servers
+        if self.balancer is not None:
+            return self.balancer.order(servers)
+        start = self.turn % len(servers)
+        return servers[start:] + servers[:start]
 
-def points_of_call(call: Call) -> Iterator[Point]:
-    for replica in range(1, call.replicas + 1):
-        yield Point("simulated", call.api, replica=str(replica) if call.replicas > 1 else "")
+    def _ask_all(self, replicas: tuple[Point, ...], needed: int) -> Points | None:
+        self.calls.update(replicas)
+        answered = frozenset(replicas) - self.faulted
+        if len(answered) >= needed:
+            return answered
+        self.failed.update(self.faulted.intersection(replicas))
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Under what circumstances requests run, and how much the laboratory does about it."""
+
+    seed: int = 0
+    balance: Balance = Balance.RANDOM
+    flakes: float = 0.0  # how often a request that was answered is reported as failed
+    misfires: float = 0.0  # how often one of a request's faults does not fire
+    repeats: int = 1  # so many failures in a row are believed
+    tries: int = 1  # so many survivals are believed: more than one where caches make executions vary
+
+
+class Simulation:
+    """A system under test whose experiments cost nothing. The same seed gives the same outcomes."""
+
+    def __init__(self, system: Node, conditions: Conditions = Conditions()) -> None:  # noqa: B008 - it is frozen
+        self.system = system
+        self.conditions = conditions
+        self._chance = Random(conditions.seed)  # noqa: S311 - a simulation
+        self._balancer = Balancer(conditions.balance, self._chance)
+
+    def run(self, cut: Points) -> Outcome:
+        """One-sided: a survivor is conclusive, a failure must repeat. Survivors that differ are taken together."""
+        requests = failures = survivals = 0
+        path: set[Point] = set()
+        failed: set[Point] = set()
+        calls: set[Point] = set()
+        while survivals < self.conditions.tries and failures < self.conditions.repeats:
+            requests += 1
+            misfired = self._misfire(cut)
+            execution = Execution(cut - misfired, balancer=self._balancer, chance=self._chance)
+            taken = execution.run(self.system)
+            if misfired & execution.calls:
+                continue  # not the experiment that was planned, and the trace shows it
+            failed |= execution.failed
+            calls |= execution.calls
+            if taken is None or self._happens(self.conditions.flakes):
+                failures += 1
+            else:
+                failures = 0
+                survivals += 1
+                path |= taken
+        survived = failures < self.conditions.repeats
+        return Outcome(
+            cut=cut_of(cut),
+            verdict=Verdict.SURVIVED if survived else Verdict.FAILED,
+            path=frozenset(path) if survived else frozenset(),
+            failed=frozenset(failed),
+            calls=frozenset(calls),
+            requests=requests,
+        )
+
+    def _misfire(self, cut: Points) -> Points:
+        if not cut or not self._happens(self.conditions.misfires):
+            return frozenset()
+        return frozenset({self._chance.choice(sorted(cut))})
+
+    def _happens(self, rate: float) -> bool:
+        return rate > 0 and self._chance.random() < rate
+
+
+class AskTell(Protocol):
+    """What `cutset.search.strategy.Search` offers to whoever owns the effects."""
+
+    def next_cuts(self, limit: int) -> list[Points]: ...
+
+    def learn(self, outcome: Outcome) -> None: ...
+
+
+class Runs(Protocol):
+    def run(self, cut: Points) -> Outcome: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    injections: int = 0  # experiments with a fault
+    rounds: int = 0  # questions to the search, the fault-free one included
+    requests: int = 0
+
+
+def drive(search: AskTell, simulation: Runs, *, limit: int = 10**9) -> Tally:
+    """Answers all that the search asks, `limit` cuts at a time."""
+    injections = rounds = requests = 0
+    while cuts := search.next_cuts(limit):
+        rounds += 1
+        injections += sum(1 for cut in cuts if cut)
+        for cut in cuts:
+            outcome = simulation.run(cut)
+            requests += outcome.requests
+            search.learn(outcome)
+    return Tally(injections, rounds, requests)
+
+
+def points_of_call(call: Call | Quorum) -> tuple[Point, ...]:
+    return _points(call.service, call.api, call.replicas)
+
+
+@lru_cache(maxsize=100_000)
+def _points(service: str, api: str, replicas: int) -> tuple[Point, ...]:
+    if replicas == 1:
+        return (Point(service, api),)
+    return tuple(Point(service, api, replica=str(replica)) for replica in range(1, replicas + 1))
+
+
+def _servers_of(call: Call) -> tuple[Point, ...]:
+    points = points_of_call(call)
+    if call.zone:
+        return points[call.zone - 1 : call.zone]
+    return points[: call.attempts] if call.attempts else points
 
 
 def all_points(node: Node) -> Points:
     match node:
         case Call(_, body):
             return frozenset(points_of_call(node)) | (all_points(body) if body is not None else frozenset())
+        case Quorum():
+            return frozenset(points_of_call(node))
         case All(parts) | FirstOf(parts):
             return frozenset().union(*(all_points(part) for part in parts))
         case Optional(part, then):
             return all_points(part) | (all_points(then) if then is not None else frozenset())
+        case Cache(part):
+            return all_points(part)
+        case Routes(paths):
+            return frozenset().union(*paths)
+
+
+def grouped_skeletons(edges: int, groups: int, bones: int) -> Routes:
+    """FastFI's simulated benchmark (§4.1.1): per group two paths, 3:7 in length, that share `bones` points.
+
+    `edges` counts the points of both paths, shared ones twice: only so do the clause overlaps of FastFI's Table 7 come
+    out.
+    """
+    paths = []
+    for group in range(1, groups + 1):
+        bone = [Point("simulated", f"{group}-bone-{number}") for number in range(bones)]
+        short = round(edges * 0.3)
+        for name, length in (("hit", short), ("miss", edges - short)):
+            own = [Point("simulated", f"{group}-{name}-{number}") for number in range(length - bones)]
+            paths.append(frozenset(bone + own))
+    return Routes(tuple(paths))
 
 
 def minimal_cuts_by_brute_force(node: Node, max_size: int) -> set[Points]:
-    """Tries every set of at most `max_size` points, so it is exact and slow."""
-    found: set[Points] = set()
+    """Tries every set of at most `max_size` points, so it is exact and slow.
+
+    Where caches make outcomes vary, a set that may fail the request counts as failing.
+    """
     points = sorted(all_points(node))
+    bits = {point: 1 << position for position, point in enumerate(points)}
+    outcomes = _outcomes(node, bits)
+    found: list[int] = []
     for size in range(max_size + 1):
-        for chosen in combinations(points, size):
-            cut = frozenset(chosen)
-            if not any(known <= cut for known in found) and Execution(cut).run(node) is None:
-                found.add(cut)
-    return found
+        for chosen in combinations(bits.values(), size):
+            cut = sum(chosen)
+            if not any(known & cut == known for known in found) and outcomes(cut) & _FAILS:
+                found.append(cut)
+    return {frozenset(point for point in points if bits[point] & cut) for cut in found}
+
+
+# What may come of a node: one of these bits or, where a cache may hit or miss, both.
+_ANSWERS, _FAILS = 1, 2
+
+
+def _outcomes(node: Node, bits: Mapping[Point, int]) -> Callable[[int], int]:  # noqa: PLR0911 - one per kind of node
+    """What may come of the node, as a function of the faulted points; independent of `Execution`, and quick."""
+    match node:
+        case Call(body=body):
+            inside = _outcomes(body, bits) if body is not None else lambda _: _ANSWERS
+            servers = _mask(_servers_of(node), bits)
+            return lambda cut: _FAILS if cut & servers == servers else inside(cut)
+        case Quorum(replicas=replicas, needed=needed):
+            members = _mask(points_of_call(node), bits)
+            return lambda cut: _FAILS if replicas - (cut & members).bit_count() < needed else _ANSWERS
+        case All(parts):
+            return _need_all([_outcomes(part, bits) for part in parts])
+        case FirstOf(parts):
+            refused = _need_all([_swapped(_outcomes(part, bits)) for part in parts])  # fails if all of them fail
+            return _swapped(refused)
+        case Optional(part, then):
+            first = _outcomes(part, bits)
+            second = _outcomes(then, bits) if then is not None else lambda _: _ANSWERS
+            return lambda cut: (first(cut) & _FAILS and _ANSWERS) | (first(cut) & _ANSWERS and second(cut))
+        case Cache(part):
+            guarded = _outcomes(part, bits)
+            return lambda cut: _ANSWERS | guarded(cut)
+        case Routes(paths):
+            masks = [_mask(path, bits) for path in paths]
+            return lambda cut: _FAILS if all(cut & mask for mask in masks) else _ANSWERS
+
+
+def _need_all(parts: list[Callable[[int], int]]) -> Callable[[int], int]:
+    def outcomes(cut: int) -> int:
+        may_fail = 0
+        for part in parts:
+            outcome = part(cut)
+            if outcome == _FAILS:
+                return _FAILS
+            may_fail |= outcome & _FAILS
+        return _ANSWERS | may_fail
+
+    return outcomes
+
+
+def _swapped(outcomes: Callable[[int], int]) -> Callable[[int], int]:
+    swap = {0: 0, _ANSWERS: _FAILS, _FAILS: _ANSWERS, _ANSWERS | _FAILS: _ANSWERS | _FAILS}
+    return lambda cut: swap[outcomes(cut)]
+
+
+def _mask(points: Iterable[Point], bits: Mapping[Point, int]) -> int:
+    return sum(bits[point] for point in points)

@@ -6,14 +6,22 @@ The ledger keeps these; resuming replays them; terminal and reports are made of 
 from dataclasses import dataclass
 
 from cutset.model.outcome import Outcome, Points
+from cutset.model.point import Point
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignStarted:
+    """Also when it is resumed: search and limits may then differ from before."""
+
     requests: tuple[str, ...]
     settings: str  # the settings that outcomes depend on, as canonical JSON: a campaign resumes only under the same
     max_size: int
     replay: str  # the command that takes a finding's id and tries it again
+    strategy: str = ""
+    certificates: str = ""  # what a surviving experiment is taken to prove
+    across_requests: str = ""  # what a cut that fails one request class means for the others
+    repeats: int = 0  # failures in a row after which one is believed
+    flake_rate: float = 0.0  # the share of answers that are taken to fail by chance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +34,21 @@ class RequestAudited:
     calls: Points  # what a fault can be injected into
     not_reached: Points  # calls that this request makes without the plan: not coverable
     trace_ids: tuple[str, ...]
+    runs: tuple[Outcome, ...] = ()  # what each run without faults relied on; caches make them differ
+    edges: tuple[tuple[Point, Point], ...] = ()  # which API calls which, without the request itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentFinished:
+    """The counts are what the search knew of this request when the experiment ended, its outcome not included."""
+
     request: str
     outcome: Outcome
-    left: int = 0  # cuts still to be tried for this request, as far as known
+    left: int = 0  # cuts still to be tried, as far as known
+    round: int = 0  # 0: recorded before rounds were
+    predicted: int = 0  # cuts that are expected to fail and have not been tried
+    certificates: int = 0  # experiments that survived
+    complete_up_to: int = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +57,9 @@ class RequestFinished:
     complete_up_to: int
     reason: str  # "" when complete up to the size that was asked for
     undecided: tuple[Points, ...] = ()  # unknown to the end: no other experiment certified them
+    assumption: str = ""  # what `complete_up_to` rests on
+    masked: tuple[tuple[Points, Points], ...] = ()  # cuts that fail, each with a larger one that survives
+    predicted: tuple[Points, ...] = ()  # expected to fail, but not tried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cutset.judge.sequential import chance_of_false_finding
 from cutset.model.event import (
     CampaignFinished,
     CampaignStarted,
@@ -28,12 +29,19 @@ class RequestSummary:
     undecided: tuple[Outcome, ...]
     experiments: int
     requests: int  # sent, repeats and re-checks included
+    rounds: int = 0
+    assumption: str = ""  # what `complete_up_to` rests on
+    masked: tuple[tuple[Points, Points], ...] = ()  # cuts that fail, each with a larger one that survives
+    predicted: tuple[Points, ...] = ()  # expected to fail, but not tried
+
+    def is_minimal(self, finding: Finding) -> bool:
+        """Whether it is proven that nothing smaller inside it fails."""
+        return len(finding.cut) <= self.complete_up_to + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    max_size: int
-    replay: str  # the command that takes a finding's id and tries it again
+    started: CampaignStarted
     requests: tuple[RequestSummary, ...]
     finished: bool
 
@@ -43,38 +51,74 @@ class Summary:
 
     @property
     def complete(self) -> bool:
-        return self.finished and not any(request.problem or request.undecided for request in self.requests)
+        """Whether each request is decided up to the size asked for, by experiments of its own."""
+        return self.finished and not any(
+            request.problem or request.undecided or request.predicted for request in self.requests
+        )
+
+    @property
+    def requests_per_experiment(self) -> float:
+        experiments = sum(request.experiments for request in self.requests)
+        return sum(request.requests for request in self.requests) / max(experiments, 1)
+
+    @property
+    def false_finding_chance(self) -> float:
+        """Of one experiment, if answers fail by chance as often as was stated."""
+        return chance_of_false_finding(self.started.flake_rate, self.started.repeats)
 
 
 def summarise(events: Sequence[Event]) -> Summary:
-    started = next((event for event in events if isinstance(event, CampaignStarted)), None)
-    if started is None:
-        return Summary(0, "", (), finished=False)
-    ended = [event for event in events if isinstance(event, CampaignFinished)]
-    requests = tuple(_summarise_request(name, events) for name in started.requests)
-    return Summary(started.max_size, started.replay, requests, finished=bool(ended))
+    """A campaign that was resumed has several starts: what holds is the latest."""
+    starts = [number for number, event in enumerate(events) if isinstance(event, CampaignStarted)]
+    if not starts:
+        return Summary(CampaignStarted(requests=(), settings="", max_size=0, replay=""), (), finished=False)
+    started = events[starts[-1]]
+    assert isinstance(started, CampaignStarted)
+    finished = any(isinstance(event, CampaignFinished) for event in events[starts[-1] :])
+    requests = tuple(_summarise_request(name, events, started.max_size, finished=finished) for name in started.requests)
+    return Summary(started, requests, finished)
 
 
-def _summarise_request(name: str, events: Sequence[Event]) -> RequestSummary:
+def outcomes_of(name: str, events: Sequence[Event]) -> list[Outcome]:
+    """All that is known of a request: the runs of its audits, and its experiments."""
+    outcomes: list[Outcome] = []
+    for event in events:
+        match event:
+            case RequestAudited(request=request, runs=runs) if request == name:
+                outcomes += runs
+            case ExperimentFinished(request=request, outcome=outcome) if request == name:
+                outcomes.append(outcome)
+    return outcomes
+
+
+def _summarise_request(name: str, events: Sequence[Event], max_size: int, *, finished: bool) -> RequestSummary:
     own = [
         event for event in events if not isinstance(event, CampaignStarted | CampaignFinished) and event.request == name
     ]
     audits = [event for event in own if isinstance(event, RequestAudited)]
-    outcomes = [event.outcome for event in own if isinstance(event, ExperimentFinished)]
+    experiments = [event for event in own if isinstance(event, ExperimentFinished)]
+    outcomes = [event.outcome for event in experiments]
     ends = [event for event in own if isinstance(event, RequestFinished)]
+    interrupted = not ends or (not finished and bool(ends[-1].reason))
+    end = ends[-1] if ends else RequestFinished(request=name, complete_up_to=-1, reason="")
     return RequestSummary(
         name=name,
         calls=frozenset().union(*(audit.calls for audit in audits), *(outcome.calls for outcome in outcomes)),
         not_reached=audits[-1].not_reached if audits else frozenset(),
-        complete_up_to=ends[-1].complete_up_to if ends else -1,
-        problem=ends[-1].reason if ends else "the campaign was interrupted",
-        findings=tuple(findings_of(own)),
-        degradations=tuple(degradations_of(own)),
+        complete_up_to=max([end.complete_up_to, *(event.complete_up_to for event in experiments if interrupted)]),
+        problem="the campaign was interrupted" if interrupted else end.reason,
+        # A search may inject many points at once to learn of a path: what fails then is no cut of the size asked for.
+        findings=tuple(finding for finding in findings_of(own) if len(finding.cut) <= max_size),
+        degradations=tuple(finding for finding in degradations_of(own) if len(finding.cut) <= max_size),
         undecided=tuple(
             outcome
             for outcome in outcomes
-            if outcome.verdict is Verdict.UNKNOWN and (not ends or points_of(outcome.cut) in ends[-1].undecided)
+            if outcome.verdict is Verdict.UNKNOWN and (interrupted or points_of(outcome.cut) in end.undecided)
         ),
         experiments=len(outcomes),
         requests=sum(outcome.requests for outcome in outcomes),
+        rounds=max((event.round for event in experiments), default=0),
+        assumption=end.assumption,
+        masked=end.masked,
+        predicted=end.predicted,
     )

@@ -1,179 +1,506 @@
-"""Finds every minimal cut up to a given size, smallest first, by dynamic k-fault injection.
+"""Cutset's own strategy: every minimal cut up to a size, with proof, in few experiments and fewer rounds.
 
-In the spirit of FastFI §3.2.2, Algorithm 2: a surviving request shows a path that a failing cut must hit, candidates
-are the sets that hit all paths, and the size k grows only when no candidate of the present size is left. Two gaps of
-the printed algorithm are closed:
+FastFI (§3.2.2, Algorithm 2) injects one candidate at a time and waits for it to survive or fail; most of its
+experiments refute candidates one by one. This strategy predicts, and asks only for what its predictions leave open:
 
-- Algorithm 2 raises k only when its solver finds nothing, so one single point of failure hides every larger cut. Here
-  k rises when the candidates of size k are *decided*.
-- A path clause is unsound where a tolerated failure hides a mandatory call ("optional X, then Y only if X answered":
-  the survivor of {X} does not call Y, so the clause says that Y is harmless). Here a survivor is a *certificate* with
-  a condition. With P its path and E the faulted points whose call failed outright, it proves that a set H survives if
-  H misses P, and either H contains E, or H touches no call that *vanished*: one that was made in a run whose E was
-  smaller, but not in this one. We say that the certificate *covers* H.
+- *confirm*: what the observed paths predict to fail is injected, each set once, exactly (it has to be: only so is a
+  failing set known to fail);
+- *cover*: to prove that nothing else fails, it injects the complements of chosen paths, large sets that are expected to
+  survive, each of which certifies all the sets that miss its path. Choosing the paths is a covering-array problem, see
+  `cutset.search.cover`;
+- *merge*: where several calls were each found to be dispensable, they are dropped together, for shorter paths;
+- *discover*: where replicas are not known beforehand, everything seen is injected at once as long as new points appear;
+- *diagnose*: where a set that was expected to survive fails, its possible causes are tried.
 
-Candidates are the sets that no certificate covers and that contain no failing set. They are found by branching: a set
-that a certificate covers can only become uncovered by a point of that certificate's path (or, where the certificate
-does not depend on E, by a vanished call). So every uncovered set is reached, and the enumeration is exact.
-
-What the proof rests on: a request's behaviour depends on which calls fail, and a call that succeeded in a surviving run
-succeeds again. A cut whose outcome stayed unknown is reported as undecided; its supersets are not tried.
+Predictions decide only what to ask. The proof is `cutset.search.certificates`: the search ends when no set up to the
+size is uncovered, so that what it reports is complete and minimal whatever the predictions were worth.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations, islice
+from random import Random
 
 from cutset.model.fault import points_of
 from cutset.model.outcome import Outcome, Points, Verdict
-from cutset.model.point import Point
-from cutset.search.strategy import SearchResult
+from cutset.search.bitset import bits
+from cutset.search.certificates import ASSUMPTIONS, Clause, Evidence, strongest, uncovered_sets
+from cutset.search.cover import choose_paths
+from cutset.search.strategy import Certificates, SearchResult, SearchSettings
+
+COVER_EFFORT = 300_000  # per number of paths tried: about a second, which an experiment or two is worth
+SAMPLED_CANDIDATES = 600  # enough to tell which path covers most
+PREDICTIONS = 20_000  # looked at in one round
+EXPLANATIONS = 16  # of one unexpected failure, tried in one round
+REPEATED_ASKS = 8  # of a set that survives on paths that vary, without the call in question
+CONFIRM_GROWTH, COVER_GROWTH = 8, 4  # of a round, as long as predictions hold
+FIRST_COVER_ROUND = 4
+MIXED_CAUSE = 0.2  # how likely a failure of several calls together is, against that of the replicas of one call
 
 
-@dataclass(slots=True)
-class _Certificate:
-    """A surviving run, as bit sets: points, but for `calls` and `vanished`, which are APIs."""
+@dataclass(frozen=True, slots=True)
+class _Skeleton:
+    """The calls of a path whichever replicas serve, what must fail for it to be taken, and what it says nothing of."""
 
-    path: int
-    failed: int
     calls: int
-    vanished: int = 0
+    failed: int
+    hidden: int
+    conditional: bool  # strict: it only certifies sets that contain `failed`
+
+    def certifies(self, candidate: int) -> bool:
+        """Given a path with these calls that the candidate misses."""
+        if self.failed & candidate == self.failed:
+            return True
+        return not self.conditional and not self.hidden & candidate
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """An experiment that is expected to survive: `target` is what it is meant to cover at least."""
+
+    cut: int
+    target: int
 
 
 class CutSearch:
-    def __init__(self, max_size: int) -> None:
-        self._max_size = max_size
-        self._size = 0  # the k of Algorithm 2: sets of this size are being decided
-        self._points: list[Point] = []
-        self._point_bits: dict[Point, int] = {}
-        self._api_bits: dict[Point, int] = {}
-        self._points_of_api: list[int] = []
-        self._certificates: list[_Certificate] = []
-        self._failing: list[int] = []
-        self._undecided: list[int] = []
+    def __init__(self, settings: SearchSettings) -> None:
+        self._settings = settings
+        self._max_size = settings.max_size
+        self._evidence = Evidence(settings.certificates)
+        self._random = Random(settings.seed)  # noqa: S311 - picks what to try
+        self._asked: dict[int, int] = {}  # how often
+        self._round: list[int] = []  # what is left of it, the next one last
         self._pending: set[int] = set()
-        self._left = 0
+        self._rounds = 0
+        self._predicted: set[int] = set()  # in this round: expected to fail
+        self._targets: dict[int, int] = {}  # in this round: what its sets are meant to cover at least
+        self._owed: list[int] = []  # targets of the last round
+        self._unexpected: set[int] = set()  # rows that failed
+        self._given_up: set[int] = set()  # unexpected failures that no set of at most the maximal size explains
+        self._merged: set[int] = set()
+        self._confirm_window = 0
+        self._cover_window = FIRST_COVER_ROUND
+        self._share = 1.0  # of the calls of a row that get faults beyond its target's
+        self._discovery = _Discovery(needed=not settings.inventory)
+        self._smallest: int | None = None  # uncovered set, as far as it was computed since the last outcome
+        self._evidence.to_bits(settings.inventory)
+        if settings.trust_hints:
+            for hint in settings.hints:
+                self._evidence.assume_failing(self._evidence.to_bits(hint))
 
     def next_cuts(self, limit: int) -> list[Points]:
-        while self._size <= self._max_size:
-            candidates = sorted(self._uncovered(), key=int.bit_count)
-            self._left = len(candidates)
-            smallest = candidates[0].bit_count() if candidates else 0
-            # A smaller set that is still out may fail and so rule this one out: wait for it.
-            fresh = [cut for cut in candidates if cut not in self._pending and cut.bit_count() == smallest]
-            if candidates:
-                self._pending.update(fresh[:limit])
-                return [self._to_points(cut) for cut in fresh[:limit]]
-            self._size += 1
-        return []
+        cuts = self._hand_out(limit)
+        while not cuts and not self._round and not self._pending:
+            self._conclude_round()
+            self._round = self._plan()[::-1]
+            if not self._round:
+                return []
+            self._rounds += 1
+            cuts = self._hand_out(limit)
+        return [self._evidence.to_points(cut) for cut in cuts]
 
     def learn(self, outcome: Outcome) -> None:
-        cut = self._to_bits(points_of(outcome.cut))
+        cut = self._evidence.to_bits(points_of(outcome.cut))
+        self._asked.setdefault(cut, 1)
         self._pending.discard(cut)
-        if outcome.verdict is Verdict.FAILED:
-            self._failing = [known for known in self._failing if known & cut != cut] + [cut]
-        elif outcome.verdict is Verdict.UNKNOWN:
-            self._undecided.append(cut)
-        else:
-            self._certify(cut, outcome)
-
-    def result(self) -> SearchResult:
-        return SearchResult(
-            minimal_cuts=tuple(self._to_points(cut) for cut in self._failing),
-            complete_up_to=self._size - 1,
-            finished=self._size > self._max_size,
-            left=self._left,
-            undecided=tuple(self._to_points(cut) for cut in self._still_undecided(self._zones())),
+        known = len(self._evidence.points_of_call), self._evidence.all_points()
+        self._evidence.learn(outcome)
+        self._smallest = None
+        failed = outcome.verdict is Verdict.FAILED
+        if failed and cut in self._targets and cut != self._targets[cut]:
+            self._unexpected.add(cut)
+        self._discovery.learn(
+            cut, failed=failed, news=(len(self._evidence.points_of_call), self._evidence.all_points()) != known
         )
 
-    def _certify(self, cut: int, outcome: Outcome) -> None:
-        # A point that succeeded despite its fault (a tolerated delay) was not relied on to be without one.
-        path = self._to_bits(outcome.path) & ~cut
-        new = _Certificate(path, self._to_bits(outcome.failed) & cut, self._to_api_bits(outcome.calls | outcome.path))
-        for old in self._certificates:
-            if _is_proper_subset(old.failed, new.failed):
-                new.vanished |= old.calls & ~new.calls
-            elif _is_proper_subset(new.failed, old.failed):
-                old.vanished |= new.calls & ~old.calls
-        self._certificates.append(new)
+    def result(self) -> SearchResult:
+        evidence = self._evidence
+        smallest = self._smallest_uncovered()
+        return SearchResult(
+            minimal_cuts=tuple(evidence.to_points(cut) for cut in evidence.failing if self._in_size(cut)),
+            complete_up_to=self._max_size if smallest is None else smallest.bit_count() - 1,
+            finished=smallest is None,
+            left=len(self._round) + len(self._pending),
+            undecided=tuple(evidence.to_points(cut) for cut in evidence.undecided() if self._in_size(cut)),
+            rounds=self._rounds,
+            predicted=tuple(
+                evidence.to_points(cut) for cut in self._predicted if cut in self._round or cut in self._pending
+            ),
+            certificates=len(evidence.certificates),
+            assumption=ASSUMPTIONS[evidence.kind]
+            + (", and what failed another request fails this one" if self._settings.trust_hints else ""),
+            masked=evidence.masked(),
+        )
 
-    def _uncovered(self) -> Iterator[int]:
-        """All sets of at most `_size` points that no certificate covers and that contain no decided set."""
-        zones = self._zones()
-        blocked = self._failing + self._still_undecided(zones)
-        seen = {0}
-        stack = [0]
-        while stack:
-            candidate = stack.pop()
-            if any(known & candidate == known for known in blocked):
-                continue
-            extensions = _ways_out(candidate, zones)
-            if extensions is None:
-                yield candidate
-            elif candidate.bit_count() < self._size:
-                for bit in _bits(extensions):
-                    extended = candidate | bit
-                    if extended not in seen:
-                        seen.add(extended)
-                        stack.append(extended)
+    # ---------------------------------------------------------------------------------------------- rounds
 
-    def _zones(self) -> list[tuple[_Certificate, int]]:
-        """Each certificate with the points that unconditional coverage is about: its path and the vanished calls."""
-        return [(known, known.path | self._of_apis(known.vanished)) for known in self._certificates]
+    def _hand_out(self, limit: int) -> list[int]:
+        cuts: list[int] = []
+        while self._round and len(cuts) < limit:
+            cut = self._round.pop()
+            if self._is_still_wanted(cut):
+                cuts.append(cut)
+                self._asked[cut] = self._asked.get(cut, 0) + 1
+        self._pending.update(cuts)
+        return cuts
 
-    def _still_undecided(self, zones: list[tuple[_Certificate, int]]) -> list[int]:
-        """Without those that another experiment has decided: by a certificate, or by a failing subset."""
+    def _is_still_wanted(self, cut: int) -> bool:
+        """After the answers to the first of its round."""
+        if self._evidence.contains_failing(cut):
+            return False
+        return cut in self._targets or not cut or not self._evidence.covers(cut)
+
+    def _plan(self) -> list[int]:
+        if not self._evidence.certificates:
+            return [] if 0 in self._asked else [0]
+        if self._smallest_uncovered() is None:
+            return []
+        if self._discovery.needed and (cut := self._discovery.plan(self._evidence, self._max_size, self._random)):
+            return [cut]
+        cuts = self._confirm()
+        if self._settings.one_shot and self._rounds == 1:
+            cuts += self._cover(expected=cuts)
+        cuts = cuts or self._ask_again() or self._diagnose() or self._merge() or self._cover(expected=[])
+        return cuts[: self._settings.round_size or None]
+
+    def _conclude_round(self) -> None:
+        """Whether predictions held decides how many are ventured next."""
+        tried = [cut for cut in self._predicted if cut in self._asked]
+        if tried:
+            failed = sum(self._evidence.contains_failing(cut) for cut in tried)
+            self._confirm_window = self._confirm_window * CONFIRM_GROWTH if 2 * failed > len(tried) else 0
+            self._predicted = set()
+        rows = [cut for cut, target in self._targets.items() if cut != target]
+        self._owed = [target for target in self._targets.values() if target]
+        self._targets = {}
+        if rows:
+            if any(cut in self._unexpected for cut in rows):
+                self._cover_window = FIRST_COVER_ROUND
+            else:
+                self._cover_window *= COVER_GROWTH
+                self._share = min(1.0, max(self._share, 1 / 16) * 2)
+
+    # ---------------------------------------------------------------------------------------------- confirm
+
+    def _confirm(self) -> list[int]:
+        """The surest, if not all can be ventured: what failed other requests, or shares points with what failed."""
+        hints = {self._evidence.to_bits(hint) for hint in self._settings.hints}
+        proven = 0
+        for cut in self._evidence.failing:
+            proven |= cut if self._in_size(cut) else 0
+        cuts = sorted(
+            (cut for cut in self._predict() if cut not in self._asked),
+            key=lambda cut: (cut not in hints, cut.bit_count(), -self._weight(cut), cut),
+        )
+        if not self._is_plainly_replicated() and not self._settings.one_shot:
+            replicated = sum(points.bit_count() > 1 for points in self._evidence.points_of_call)
+            self._confirm_window = max(self._confirm_window, replicated, 1)
+            cuts = cuts[: self._confirm_window]
+        self._predicted = set(cuts)
+        return sorted(cuts, key=lambda cut: (-self._weight(cut), cut.bit_count(), cut))
+
+    def _predict(self) -> set[int]:
+        """What fails if replicas of a call are equals, and calls fail the request unless a path was seen without."""
+        evidence = self._evidence
+        clauses = strongest(
+            Clause(evidence.in_calls(clause.zone), evidence.in_calls(clause.condition))
+            for certificate in evidence.certificates
+            for clause in evidence.clauses_of(certificate)
+        )
+        calls = islice(uncovered_sets(clauses, self._max_size), PREDICTIONS)
+        predicted = {evidence.in_points(each) for each in calls} | set(self._siblings())
+        return {cut for cut in predicted if self._in_size(cut) and self._is_open(cut)}
+
+    def _siblings(self) -> Iterator[int]:
+        """Where some replicas of a call fail the request without the others, as many others may do so, too."""
+        for cut in self._evidence.failing:
+            replicas = self._evidence.in_points(self._evidence.in_calls(cut))
+            if self._in_size(cut) and self._evidence.in_calls(cut).bit_count() == 1 and replicas.bit_count() <= 8:
+                for chosen in combinations(bits(replicas), cut.bit_count()):
+                    yield sum(chosen)
+
+    def _is_plainly_replicated(self) -> bool:
+        """Then the loss of all replicas is a safe bet; a call without replicas may well have one to fall back on."""
+        calls = self._evidence.certificates[0].calls
+        return all(self._evidence.in_points(call).bit_count() > 1 for call in bits(calls))
+
+    # ---------------------------------------------------------------------------------------------- cover
+
+    def _cover(self, expected: Sequence[int]) -> list[int]:
+        """Sets that are expected to survive and then leave nothing uncovered, if what is expected to fail does."""
+        settled = [*self._evidence.failing, *self._evidence.undecided(), *expected]
+        skeletons = self._skeletons()
+        rows = self._covering_array(skeletons, settled) or self._covering_greedily(skeletons, settled)
+        if not self._is_plainly_replicated():
+            rows = rows[: self._cover_window]
+        self._targets = {row.cut: row.target for row in rows}
+        return list(self._targets)
+
+    def _skeletons(self) -> list[_Skeleton]:
+        """Without those for which a shorter one serves as well."""
+        evidence = self._evidence
+        strict = evidence.kind is Certificates.STRICT
+        found: dict[tuple[int, int], _Skeleton] = {}
+        for known in evidence.certificates:
+            hidden = evidence.in_points(known.vanished | known.wavering)
+            skeleton = _Skeleton(evidence.in_calls(known.path), known.failed, hidden, strict and bool(known.failed))
+            key = (skeleton.calls, skeleton.failed if strict else hidden)
+            if key not in found or skeleton.failed.bit_count() < found[key].failed.bit_count():
+                found[key] = skeleton
+        free = [each for each in found.values() if not each.hidden and not each.conditional]
         return [
-            cut
-            for cut in self._undecided
-            if _ways_out(cut, zones) is None and not any(known & cut == known for known in self._failing)
+            each
+            for each in found.values()
+            if not any(other.calls & each.calls == other.calls != each.calls for other in free)
         ]
 
-    def _of_apis(self, apis: int) -> int:
-        points = 0
-        for bit in _bits(apis):
-            points |= self._points_of_api[bit.bit_length() - 1]
-        return points
+    def _covering_array(self, skeletons: list[_Skeleton], settled: list[int]) -> list[_Row]:
+        """Where one skeleton serves for all: paths by `choose_paths`."""
+        free = [each for each in skeletons if not each.hidden and not each.conditional]
+        if len(free) != 1 or self._share < 1 or (len(skeletons) > 1 and self._evidence.kind is Certificates.HYBRID):
+            return []
+        skeleton = free[0]
+        columns = [self._evidence.in_points(call) for call in bits(skeleton.calls)]
+        # A path has a point of each column, so it cannot certify what contains all of one.
+        whole = [column for column in columns if self._in_size(column)]
+        if not all(any(column & cut == column for column in whole) for cut in settled if self._in_size(cut)):
+            return []
+        seen = [clause.zone for clause in self._evidence.clauses() if not clause.condition]
+        paths = choose_paths(columns, seen, whole + settled, self._max_size, random=self._random, effort=COVER_EFFORT)
+        everything = self._evidence.in_points(skeleton.calls)
+        rows = [_Row(skeleton.failed | everything & ~path, 0) for path in paths]
+        return [row for row in rows if row.cut not in self._asked and not self._evidence.contains_failing(row.cut)]
 
-    def _to_bits(self, points: Points) -> int:
-        return sum(self._bit(point) for point in points)
+    def _covering_greedily(self, skeletons: list[_Skeleton], settled: list[int]) -> list[_Row]:
+        """The path that covers most of what is left, again and again."""
+        settled = list(settled)
+        clauses = list(self._evidence.clauses())
+        rows: dict[int, _Row] = {}
+        window = len(self._asked) + 64 if self._is_plainly_replicated() else self._cover_window
+        while len(rows) < window:
+            candidates = self._uncovered(clauses, settled, SAMPLED_CANDIDATES)
+            if not candidates:
+                break
+            best = self._best_path(skeletons, candidates, settled)
+            if best is None:  # no path that we can foresee covers any of them
+                target = cut = min(candidates, key=int.bit_count)
+            else:
+                skeleton, path, covered = best
+                target = self._random.choice(covered)
+                cut = self._soften(skeleton.failed | self._evidence.in_points(skeleton.calls) & ~path, target)
+            if cut in self._asked:  # and it did not do what was expected of it
+                cut = target
+            if cut not in self._asked:
+                rows.setdefault(cut, _Row(cut, target))
+            if best is None or cut == target or self._share < 1 or skeleton.hidden:
+                settled.append(target)
+            else:
+                condition = skeleton.failed if skeleton.conditional else 0
+                clauses = strongest([*clauses, Clause(path | skeleton.hidden, condition)])
+        return list(rows.values())
 
-    def _to_api_bits(self, points: Points) -> int:
-        bits = 0
-        for point in points:
-            self._bit(point)
-            bits |= self._api_bits[point.of_api]
-        return bits
+    def _best_path(
+        self, skeletons: list[_Skeleton], candidates: list[int], settled: list[int]
+    ) -> tuple[_Skeleton, int, list[int]] | None:
+        """One healthy replica per call, by hill climbing from several candidates that it must miss."""
+        missing = {
+            point: sum(1 << number for number, candidate in enumerate(candidates) if not candidate & point)
+            for point in bits(self._evidence.all_points())
+        }
+        best: tuple[int, _Skeleton, int] | None = None
+        for skeleton in skeletons if len(skeletons) <= 12 else self._random.sample(skeletons, 12):
+            certified = sum(1 << number for number, each in enumerate(candidates) if skeleton.certifies(each))
+            columns = [self._evidence.in_points(call) for call in bits(skeleton.calls)]
+            to_hit = [cut for cut in settled if cut & ~skeleton.failed]
+            for _ in range(4 if certified else 0):
+                target = candidates[self._random.choice(list(bits(certified))).bit_length() - 1]
+                path = self._path_that_misses(target, columns, to_hit, certified, missing)
+                if path is None:
+                    continue
+                covered = certified
+                for point in bits(path):
+                    covered &= missing[point]
+                cut = skeleton.failed | self._evidence.in_points(skeleton.calls) & ~path
+                better = best is None or covered.bit_count() > best[0].bit_count()
+                if covered and better and not self._evidence.contains_failing(cut):
+                    best = (covered, skeleton, path)
+        if best is None:
+            return None
+        covered, skeleton, path = best
+        return skeleton, path, [candidates[number.bit_length() - 1] for number in bits(covered)]
 
-    def _bit(self, point: Point) -> int:
-        if point not in self._point_bits:
-            self._point_bits[point] = 1 << len(self._points)
-            self._points.append(point)
-            api = self._api_bits.setdefault(point.of_api, 1 << len(self._api_bits))
-            if api.bit_length() > len(self._points_of_api):
-                self._points_of_api.append(0)
-            self._points_of_api[api.bit_length() - 1] |= self._point_bits[point]
-        return self._point_bits[point]
+    def _path_that_misses(
+        self, target: int, columns: list[int], to_hit: list[int], certified: int, missing: dict[int, int]
+    ) -> int | None:
+        path, covered = 0, certified
+        self._random.shuffle(columns)
+        to_hit = [*columns, *to_hit]
+        for cut in to_hit:
+            if not cut & path:
+                choices = [point for point in bits(cut & ~target) if point in missing]
+                if not choices:
+                    return None
+                self._random.shuffle(choices)
+                point = max(choices, key=lambda each: (covered & missing[each]).bit_count())
+                path |= point
+                covered &= missing[point]
+        for point in bits(path):
+            if all(cut & path & ~point for cut in to_hit):
+                path &= ~point
+        for point in bits(path):
+            rest = certified
+            for other in bits(path & ~point):
+                rest &= missing[other]
+            column = next((column for column in columns if column & point), 0)
+            choices = [other for other in bits(column & ~path & ~target) if other in missing]
+            best = max([point, *choices], key=lambda each: (rest & missing[each]).bit_count())
+            changed = path & ~point | best
+            if all(cut & changed for cut in to_hit):
+                path = changed
+        return path
 
-    def _to_points(self, cut: int) -> Points:
-        return frozenset(self._points[bit.bit_length() - 1] for bit in _bits(cut))
+    def _soften(self, cut: int, target: int) -> int:
+        """After failures that nothing of the maximal size explains, fewer calls get faults beyond the target's."""
+        if self._share >= 1:
+            return cut
+        calls = list(bits(self._evidence.in_calls(cut & ~target)))
+        kept = sum(self._random.sample(calls, int(self._share * len(calls))))
+        softened = target | cut & self._evidence.in_points(kept)
+        return target if self._evidence.contains_failing(softened) else softened
+
+    # ------------------------------------------------------------------------------ merge, diagnose, ask again
+
+    def _merge(self) -> list[int]:
+        """What was found to be dispensable call by call may be so together."""
+        if self._evidence.kind is Certificates.STRICT:
+            return []
+        first = self._evidence.in_calls(self._evidence.certificates[0].path)
+        shorter = [each.calls for each in self._skeletons() if each.calls & first == each.calls != first]
+        common = first
+        for calls in shorter:
+            common &= calls
+        if len(shorter) < 2 or common in shorter or common in self._merged:
+            return []
+        self._merged.add(common)
+        path = 0
+        for call in bits(common):
+            replicas = self._evidence.in_points(call)
+            fresh = replicas & ~self._evidence.certificates[0].path
+            path |= self._random.choice(list(bits(fresh or replicas)))
+        cut = self._evidence.in_points(first) & ~path
+        if self._evidence.contains_failing(cut):
+            return []
+        self._targets = {cut: 0}
+        return [cut]
+
+    def _ask_again(self) -> list[int]:
+        """A row that survived on another path than foreseen leaves its target open, as does one that stayed unknown.
+
+        And where paths vary, a set may survive because the call in question was not made.
+        """
+        direct = [cut for cut in dict.fromkeys(self._owed) if cut not in self._asked and self._is_open(cut)]
+        if not direct:
+            survived = {known.cut for known in self._evidence.certificates if known.wavering}
+            direct = [
+                cut
+                for cut in survived
+                if self._in_size(cut) and 0 < self._asked[cut] < REPEATED_ASKS and self._is_open(cut)
+            ]
+        self._targets = {cut: cut for cut in direct}
+        return direct
+
+    def _diagnose(self) -> list[int]:
+        """Why did a set fail that was expected to survive? By the replicas of one call, or by its smallest causes."""
+        causes: dict[int, None] = {}
+        for cut in self._unexpected & set(self._evidence.failing) - self._given_up:
+            if all(self._evidence.covers(cut & ~point) for point in bits(cut)):
+                continue  # minimal: it explains itself
+            slices = [cut & self._evidence.in_points(call) for call in bits(self._evidence.in_calls(cut))]
+            found = [each for each in slices if each != cut and each not in self._asked and self._is_open(each)]
+            if not found:
+                found = self._explanations(cut)
+            if not found:
+                self._given_up.add(cut)
+                if not self._in_size(cut):
+                    self._share = self._share / 2 if self._share > 1 / 16 else 0
+            causes |= dict.fromkeys(found)
+        self._targets = {cut: cut for cut in causes}
+        return list(causes)
+
+    def _explanations(self, failing: int) -> list[int]:
+        clauses = [Clause(clause.zone & failing, clause.condition) for clause in self._evidence.clauses()]
+        others = [cut for cut in self._evidence.failing if cut != failing]
+        within = [clause for clause in clauses if clause.condition & failing == clause.condition]
+        found = [cut for cut in self._uncovered(within, others, SAMPLED_CANDIDATES) if cut not in self._asked]
+        found.sort(key=lambda cut: (cut.bit_count(), self._evidence.in_calls(cut).bit_count()))
+        return found[:EXPLANATIONS]
+
+    # ---------------------------------------------------------------------------------------------- candidates
+
+    def _uncovered(self, clauses: Sequence[Clause], settled: Sequence[int], limit: int) -> list[int]:
+        found = (
+            cut for cut in uncovered_sets(clauses, self._max_size) if not any(known & cut == known for known in settled)
+        )
+        return list(islice(found, limit))
+
+    def _smallest_uncovered(self) -> int | None:
+        if self._smallest is None:
+            settled = [*self._evidence.failing, *self._evidence.undecided()]
+            if not self._evidence.certificates:
+                return None if settled else 0
+            found = self._uncovered(self._evidence.clauses(), settled, 1)
+            self._smallest = found[0] if found else -1
+        return None if self._smallest == -1 else self._smallest
+
+    def _is_open(self, cut: int) -> bool:
+        evidence = self._evidence
+        settled = evidence.contains_failing(cut) or any(known & cut == known for known in evidence.undecided())
+        return not settled and not evidence.covers(cut)
+
+    def _in_size(self, cut: int) -> bool:
+        return cut.bit_count() <= self._max_size
+
+    def _weight(self, cut: int) -> float:
+        return sum(self._settings.weights.get(point.of_api, 0.0) for point in self._evidence.to_points(cut))
 
 
-def _ways_out(candidate: int, zones: list[tuple[_Certificate, int]]) -> int | None:
-    """The points of which at least one must be added before the candidate is uncovered; None if it already is."""
-    for certificate, zone in zones:
-        if not candidate & zone:
-            return zone
-        if not candidate & certificate.path and certificate.failed & candidate == certificate.failed:
-            return certificate.path
-    return None
+@dataclass(slots=True)
+class _Discovery:
+    """Finds replicas that nobody told of: everything seen is injected at once while new points appear.
 
+    A call is believed to be known once its loss fails the request or, after the first failure, once it has as many
+    replicas as any; one of them stays healthy then.
+    """
 
-def _is_proper_subset(inner: int, outer: int) -> bool:
-    return inner != outer and inner & outer == inner
+    needed: bool
+    _cut: int = 0
+    _careful: bool = False
 
+    def plan(self, evidence: Evidence, max_size: int, random: Random) -> int:
+        groups = evidence.points_of_call
+        if not evidence.has_replicas():
+            self.needed = False
+            return 0
+        most = max(map(int.bit_count, groups))
+        healthy = 0
+        for cut in evidence.failing:
+            if not cut & healthy and cut.bit_count() <= max_size:
+                healthy |= random.choice(list(bits(cut)))
+        if self._careful:
+            for group in groups:
+                if group.bit_count() >= most and not group & healthy:
+                    healthy |= random.choice(list(bits(group)))
+        cut = evidence.all_points() & ~healthy
+        if cut == self._cut or evidence.contains_failing(cut) or evidence.covers(cut):
+            self.needed = False
+            return 0
+        self._cut = cut
+        return cut
 
-def _bits(number: int) -> Iterator[int]:
-    while number:
-        lowest = number & -number
-        yield lowest
-        number ^= lowest
+    def learn(self, cut: int, *, failed: bool, news: bool) -> None:
+        if news:
+            self.needed = self.needed or self._cut != 0
+        elif cut == self._cut != 0:
+            self.needed = failed and not self._careful
+        if failed and cut == self._cut:
+            self._careful = True

@@ -24,10 +24,13 @@ def event_to_json(event: Event) -> tuple[str, str]:
     match event:
         case ExperimentFinished(outcome=outcome):
             fields["outcome"] = outcome_to_dict(outcome)
-        case RequestFinished(undecided=undecided):
-            fields["undecided"] = [_texts(cut) for cut in undecided]
-        case RequestAudited(calls=calls, not_reached=not_reached):
+        case RequestFinished(undecided=undecided, predicted=predicted, masked=masked):
+            fields |= {"undecided": list(map(_texts, undecided)), "predicted": list(map(_texts, predicted))}
+            fields["masked"] = [[_texts(cut), _texts(survived)] for cut, survived in masked]
+        case RequestAudited(calls=calls, not_reached=not_reached, runs=runs, edges=edges):
             fields |= {"calls": _texts(calls), "not_reached": _texts(not_reached)}
+            fields["runs"] = [outcome_to_dict(run) for run in runs]
+            fields["edges"] = [[str(caller), str(callee)] for caller, callee in edges]
     return type(event).__name__, json.dumps(fields, separators=(",", ":"))
 
 
@@ -57,12 +60,22 @@ def _event(kind: str, fields: dict[str, Any]) -> Event:
         case "CampaignStarted":
             return CampaignStarted(**fields | {"requests": tuple(fields["requests"])})
         case "RequestAudited":
-            points = {"calls": _points(fields["calls"]), "not_reached": _points(fields["not_reached"])}
-            return RequestAudited(**fields | points | {"trace_ids": tuple(fields["trace_ids"])})
+            read = {
+                "calls": _points(fields["calls"]),
+                "not_reached": _points(fields["not_reached"]),
+                "trace_ids": tuple(fields["trace_ids"]),
+                "runs": tuple(map(_outcome, fields.get("runs", ()))),
+                "edges": tuple(
+                    (Point.parse(caller), Point.parse(callee)) for caller, callee in fields.get("edges", ())
+                ),
+            }
+            return RequestAudited(**fields | read)
         case "ExperimentFinished":
             return ExperimentFinished(**fields | {"outcome": _outcome(fields["outcome"])})
         case "RequestFinished":
-            return RequestFinished(**fields | {"undecided": tuple(map(_points, fields["undecided"]))})
+            cuts = {name: tuple(map(_points, fields.get(name, ()))) for name in ("undecided", "predicted")}
+            masked = tuple((_points(cut), _points(survived)) for cut, survived in fields.get("masked", ()))
+            return RequestFinished(**fields | cuts | {"masked": masked})
         case "CampaignFinished":
             return CampaignFinished(**fields)
     raise ValueError("unknown kind of event")

@@ -4,18 +4,20 @@ import asyncio
 import sys
 from pathlib import Path
 
-from cutset.campaign.explore import CampaignSettings, explore
+from cutset.campaign.explore import explore
+from cutset.campaign.settings import CampaignSettings
 from cutset.inject.simulated import All, Call, Execution, FirstOf, Node, Optional
 from cutset.model.event import RequestAudited
-from cutset.model.fault import UNAVAILABLE, Cut, points_of
+from cutset.model.fault import BASELINE, UNAVAILABLE, Cut, points_of
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.request import Request, Step
 from cutset.store.ledger import open_ledger
 
 SYSTEMS: dict[str, Node] = {
-    "GET /": All((Call("currency"), Call("products", replicas=2), Optional(Call("ads")))),
+    "GET /": All((Call("session"), Call("currency"), Call("products", replicas=2), Optional(Call("ads")))),
     "POST /checkout": All(
         (
+            Call("session"),
             Call("cart"),
             Call("order", All((FirstOf((Call("charge"), Call("backup"), Call("invoice"))), Call("ship", replicas=2)))),
             Optional(Call("recommend", Call("products", replicas=2)), Call("currency")),
@@ -34,30 +36,36 @@ class SimulatedLaboratory:
         self._pause = pause
 
     async def audit(self, request: Request) -> RequestAudited:
+        runs = tuple(outcome_of(request.name, BASELINE, turn) for turn in range(3))
         return RequestAudited(
             request=request.name,
             healthy=True,
             reason="",
-            calls=frozenset(),
+            calls=frozenset().union(*(run.calls for run in runs)),
             not_reached=frozenset(),
             trace_ids=(),
+            runs=runs,
         )
 
     async def run(self, request: Request, cut: Cut) -> Outcome:
         self.ran.append((request.name, cut))
         await asyncio.sleep(self._pause)
-        execution = Execution(points_of(cut), turn=len(self.ran))
-        path = execution.run(SYSTEMS[request.name])
-        return Outcome(
-            cut,
-            Verdict.FAILED if path is None else Verdict.SURVIVED,
-            path=path or frozenset(),
-            failed=frozenset(execution.failed),
-            calls=frozenset(execution.calls),
-        )
+        return outcome_of(request.name, cut, turn=len(self.ran))
 
     async def recovered(self) -> bool:
         return True
+
+
+def outcome_of(request: str, cut: Cut, turn: int) -> Outcome:
+    execution = Execution(points_of(cut), turn=turn)
+    path = execution.run(SYSTEMS[request])
+    return Outcome(
+        cut,
+        Verdict.FAILED if path is None else Verdict.SURVIVED,
+        path=path or frozenset(),
+        failed=frozenset(execution.failed),
+        calls=frozenset(execution.calls),
+    )
 
 
 async def main(store: Path) -> None:

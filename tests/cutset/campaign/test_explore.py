@@ -3,6 +3,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from dataclasses import replace
@@ -12,7 +13,8 @@ import pytest
 import simulated_campaign
 from simulated_campaign import REQUESTS, SETTINGS, SYSTEMS, SimulatedLaboratory
 
-from cutset.campaign.explore import CampaignSettings, explore
+from cutset.campaign.explore import explore
+from cutset.campaign.settings import CampaignSettings
 from cutset.errors import HaltedError
 from cutset.inject.simulated import minimal_cuts_by_brute_force
 from cutset.model.event import (
@@ -26,7 +28,11 @@ from cutset.model.event import (
 from cutset.model.fault import Cut, points_of
 from cutset.model.finding import findings_of
 from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.point import Point
 from cutset.model.request import Request
+from cutset.search.cuts import CutSearch
+from cutset.search.strategies import STRATEGIES, AcrossRequests, Strategy, StrategyName
+from cutset.search.strategy import Certificates
 from cutset.store.ledger import open_ledger
 
 TRUTH = {(name, cut) for name, system in SYSTEMS.items() for cut in minimal_cuts_by_brute_force(system, 3)}
@@ -38,6 +44,36 @@ def run(store: Path, laboratory: SimulatedLaboratory, settings: CampaignSettings
             return [event async for event in explore("only", REQUESTS, laboratory, ledger, settings)]
 
     return asyncio.run(consume())
+
+
+class KilledError(Exception):
+    pass
+
+
+class MortalLedger:
+    """In memory. Dies at the n-th event, which it writes or not."""
+
+    def __init__(self, dies_at: int, *, writes_last: bool) -> None:
+        self.written: list[Event] = []
+        self.dies_at = dies_at
+        self._writes_last = writes_last
+
+    def append(self, _campaign: str, _at: float, event: Event) -> None:
+        self.dies_at -= 1
+        if self.dies_at != 0 or self._writes_last:
+            self.written.append(event)
+        if self.dies_at == 0:
+            raise KilledError
+
+    def events(self, _campaign: str) -> list[Event]:
+        return list(self.written)
+
+    def run(self, settings: CampaignSettings) -> None:
+        async def consume() -> None:
+            async for _ in explore("only", REQUESTS, SimulatedLaboratory(), self, settings):  # type: ignore[arg-type]
+                pass
+
+        asyncio.run(consume())
 
 
 def recorded(store: Path) -> list[Event]:
@@ -60,6 +96,86 @@ def test_finds_every_minimal_cut_of_every_request(tmp_path: Path) -> None:
     assert isinstance(events[0], CampaignStarted)
     assert events[-1] == CampaignFinished(reason="")
     assert events == recorded(tmp_path)
+
+
+@pytest.mark.parametrize("strategy", [StrategyName.LDFI, StrategyName.MICROFI, StrategyName.FASTFI])
+def test_the_papers_strategies_report_only_what_fails(tmp_path: Path, strategy: StrategyName) -> None:
+    """They lose cuts where a tolerated failure hides a mandatory call; FastFI also all that are not the smallest."""
+    events = run(tmp_path, SimulatedLaboratory(), replace(SETTINGS, strategy=strategy))
+
+    assert {cut for cut in TRUTH if len(cut[1]) == 1 and cut[0] == "GET /"} <= found(events) <= TRUTH
+    assert isinstance(events[-1], CampaignFinished)
+
+
+def test_strict_certificates_find_the_same(tmp_path: Path) -> None:
+    events = run(tmp_path, SimulatedLaboratory(), replace(SETTINGS, certificates=Certificates.STRICT))
+
+    assert found(events) == TRUTH
+    assert events[-1] == CampaignFinished(reason="")
+
+
+def test_requests_under_way_are_answered_while_a_search_thinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered = threading.Event()
+    in_time: list[bool] = []
+
+    class Thoughtful(CutSearch):
+        def next_cuts(self, limit: int) -> list[Points]:
+            if in_flight:
+                in_time.append(answered.wait(10))
+            return super().next_cuts(limit)
+
+    in_flight: list[Cut] = []
+
+    class AnsweringLaboratory(SimulatedLaboratory):
+        async def run(self, request: Request, cut: Cut) -> Outcome:
+            in_flight.append(cut)
+            outcome = await super().run(request, cut)
+            answered.set()
+            return outcome
+
+    monkeypatch.setitem(STRATEGIES, StrategyName.CUTS, Strategy(Thoughtful, "takes its time"))
+    run(tmp_path, AnsweringLaboratory(pause=0.01))
+
+    assert in_time
+    assert all(in_time)
+
+
+def test_a_strategy_that_proves_less_than_was_asked_for_is_not_complete(tmp_path: Path) -> None:
+    events = run(tmp_path, SimulatedLaboratory(), replace(SETTINGS, strategy=StrategyName.FASTFI))
+
+    ends = [event for event in events if isinstance(event, RequestFinished)]
+    assert {end.reason for end in ends} == {"the strategy `fastfi` has nothing left to try"}
+    assert all(end.complete_up_to < SETTINGS.max_size and "as printed" in end.assumption for end in ends)
+
+
+def test_another_strategy_continues_what_one_has_begun(tmp_path: Path) -> None:
+    first, second = SimulatedLaboratory(), SimulatedLaboratory()
+    run(tmp_path, first, replace(SETTINGS, strategy=StrategyName.FASTFI))
+    run(tmp_path, second)
+
+    assert not set(first.ran) & set(second.ran)
+    assert found(recorded(tmp_path)) == TRUTH
+
+
+@pytest.mark.parametrize("writes_last", [True, False])
+@pytest.mark.parametrize("limits", [{}, {"max_experiments": 9}, {"max_rounds": 2}])
+def test_killed_at_any_event_and_resumed_nothing_is_lost_or_repeated(limits: dict[str, int], writes_last: bool) -> None:
+    limited = replace(SETTINGS, **limits)  # type: ignore[arg-type]
+    whole = MortalLedger(dies_at=0, writes_last=True)
+    whole.run(limited)
+    for dies_at in range(1, len(whole.written) + 1):
+        ledger = MortalLedger(dies_at, writes_last=writes_last)
+        with pytest.raises(KilledError):
+            ledger.run(limited)
+        before = experiments_of(ledger.written)
+
+        ledger.run(limited)
+        ledger.run(SETTINGS)
+
+        after = experiments_of(ledger.written)
+        assert after[: len(before)] == before
+        assert max(Counter(after).values()) == 1
+        assert found(ledger.written) == TRUTH
 
 
 def test_a_campaign_killed_many_times_repeats_nothing_and_finds_the_same(tmp_path: Path) -> None:
@@ -105,6 +221,106 @@ def test_a_spent_budget_ends_the_campaign_and_a_larger_one_continues_it(tmp_path
     assert found(recorded(tmp_path)) == TRUTH
 
 
+def test_the_runs_of_the_audit_take_the_place_of_the_first_experiment(tmp_path: Path) -> None:
+    laboratory = SimulatedLaboratory()
+    run(tmp_path, laboratory)
+
+    assert all(cut for _, cut in laboratory.ran)
+
+
+def test_a_spent_number_of_rounds_ends_each_request_class(tmp_path: Path) -> None:
+    events = run(tmp_path, SimulatedLaboratory(), replace(SETTINGS, strategy=StrategyName.FASTFI, max_rounds=1))
+
+    assert Counter(request for request, _ in experiments_of(events)) == dict.fromkeys(SYSTEMS, 1)
+    rounds = [event.round for event in events if isinstance(event, ExperimentFinished)]
+    assert rounds == [1, 1]
+    ends = [event for event in events if isinstance(event, RequestFinished)]
+    assert [end.reason for end in ends] == ["the budget of rounds is spent"] * 2
+
+
+def test_when_the_time_is_spent_the_experiments_in_flight_end_and_none_begins(tmp_path: Path) -> None:
+    class SlowLaboratory(SimulatedLaboratory):
+        ended = 0
+
+        async def run(self, request: Request, cut: Cut) -> Outcome:
+            outcome = await super().run(request, cut)
+            self.ended += 1
+            return outcome
+
+    laboratory = SlowLaboratory()
+    settings = replace(SETTINGS, max_minutes=1.0)
+
+    async def consume() -> list[Event]:
+        with open_ledger(tmp_path) as ledger:
+            # A minute passes with the third experiment that ends.
+            events = explore("only", REQUESTS, laboratory, ledger, settings, clock=lambda: 20.0 * laboratory.ended)
+            return [event async for event in events]
+
+    events = asyncio.run(consume())
+
+    assert 3 <= len(laboratory.ran) < 3 + SETTINGS.parallel
+    assert len(experiments_of(events)) == len(laboratory.ran)
+    assert [event.reason for event in events if isinstance(event, RequestFinished)] == [
+        "the budget of time is spent"
+    ] * 2
+    assert isinstance(events[-1], CampaignFinished)
+
+    run(tmp_path, SimulatedLaboratory())
+    assert found(recorded(tmp_path)) == TRUTH
+
+
+def test_resuming_without_a_larger_budget_changes_nothing(tmp_path: Path) -> None:
+    limited = replace(SETTINGS, max_experiments=7)
+    first = run(tmp_path, SimulatedLaboratory(), limited)
+    again = SimulatedLaboratory()
+    second = run(tmp_path, again, limited)
+
+    def ends(events: list[Event]) -> set[tuple[str, int, str]]:
+        return {
+            (event.request, event.complete_up_to, event.reason)
+            for event in events
+            if isinstance(event, RequestFinished)
+        }
+
+    assert again.ran == []
+    assert ends(second) == ends(first)
+
+
+def test_a_budget_that_is_just_enough_leaves_nothing_to_do(tmp_path: Path) -> None:
+    needed = SimulatedLaboratory()
+    run(tmp_path / "first", needed)
+
+    events = run(tmp_path / "second", SimulatedLaboratory(), replace(SETTINGS, max_experiments=len(needed.ran)))
+
+    assert events[-1] == CampaignFinished(reason="")
+
+
+def test_every_request_class_gets_its_share_of_the_slots(tmp_path: Path) -> None:
+    laboratory = SimulatedLaboratory(pause=0.001)
+    run(tmp_path, laboratory, replace(SETTINGS, parallel=2))
+
+    # The second class begins after a poolful of answers to the first, although that one has more to ask.
+    names = [name for name, _ in laboratory.ran]
+    assert set(names[: 3 * 2]) == set(SYSTEMS)
+    last = {name: len(names) - names[::-1].index(name) for name in SYSTEMS}
+    assert last["GET /"] > names.index("POST /checkout") + 1
+
+
+def test_what_failed_one_class_is_trusted_by_the_next_only_if_told_so(tmp_path: Path) -> None:
+    """Both call `session`, and both fail with it; one after the other, the second need not try it."""
+    settings = replace(SETTINGS, strategy=StrategyName.MICROFI, parallel=9, max_size=1)
+    verified = run(tmp_path / "verify", SimulatedLaboratory(), settings)
+    trusting = replace(settings, across_requests=AcrossRequests.TRUST)
+    trusted = run(tmp_path / "trust", SimulatedLaboratory(), trusting)
+
+    session = frozenset({Point("simulated", "session")})
+    assert ("POST /checkout", session) in found(verified)
+    assert ("POST /checkout", session) not in found(trusted)
+    (end,) = [event for event in trusted if isinstance(event, RequestFinished) and event.request == "POST /checkout"]
+    assert end.predicted == (session,)
+    assert end.reason == "the strategy `microfi` has nothing left to try"
+
+
 def test_no_more_experiments_are_in_flight_than_allowed(tmp_path: Path) -> None:
     class CountingLaboratory(SimulatedLaboratory):
         now = most = 0
@@ -135,6 +351,20 @@ def test_an_unhealthy_request_is_reported_and_not_explored(tmp_path: Path) -> No
     assert RequestFinished(request="GET /", complete_up_to=-1, reason="down") in events
     assert {name for name, _ in laboratory.ran} == {"POST /checkout"}
     assert events[-1] == CampaignFinished(reason="GET /: down")
+
+
+def test_a_request_that_fails_without_faults_after_its_audit_is_not_called_complete(tmp_path: Path) -> None:
+    class WorseningLaboratory(SimulatedLaboratory):
+        async def audit(self, request: Request) -> RequestAudited:
+            return replace(await super().audit(request), runs=())
+
+        async def run(self, request: Request, cut: Cut) -> Outcome:
+            return replace(await super().run(request, cut), verdict=Verdict.FAILED)
+
+    events = run(tmp_path, WorseningLaboratory())
+
+    ends = [event for event in events if isinstance(event, RequestFinished)]
+    assert {(end.complete_up_to, end.reason) for end in ends} == {(-1, "the request fails without any fault")}
 
 
 def test_a_server_that_dies_and_stays_dead_halts_the_campaign_after_recording_it(tmp_path: Path) -> None:

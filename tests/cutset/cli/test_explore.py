@@ -4,7 +4,7 @@ import pytest
 from sample_campaign import EVENTS, points
 
 from cutset.cli.explore import exit_code
-from cutset.report.summary import RequestSummary, Summary, summarise
+from cutset.report.summary import RequestSummary, summarise
 
 CLEAN = RequestSummary("GET /", frozenset(), frozenset(), 3, "", (), (), (), experiments=4, requests=4)
 
@@ -15,6 +15,7 @@ CLEAN = RequestSummary("GET /", frozenset(), frozenset(), 3, "", (), (), (), exp
         (CLEAN, True, 0),
         (CLEAN, False, 3),
         (replace(CLEAN, problem="the budget of experiments is spent"), True, 3),
+        (replace(CLEAN, predicted=(points("cart/GetCart"),)), True, 3),
         (replace(CLEAN, not_reached=points("currency/Convert")), True, 3),
         (replace(CLEAN, undecided=summarise(EVENTS).requests[1].undecided), True, 3),
         (replace(CLEAN, findings=summarise(EVENTS).requests[0].findings, problem="spent"), True, 1),
@@ -23,4 +24,4 @@ CLEAN = RequestSummary("GET /", frozenset(), frozenset(), 3, "", (), (), (), exp
 def test_the_exit_code_tells_survived_from_found_from_could_not_tell(
     request_summary: RequestSummary, finished: bool, code: int
 ) -> None:
-    assert exit_code(Summary(3, "", (request_summary,), finished)) == code
+    assert exit_code(replace(summarise(EVENTS), requests=(request_summary,), finished=finished)) == code

@@ -1,12 +1,16 @@
 """The command line as a user meets it: exit codes, and what is printed where."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from sample_campaign import EVENTS
 
 from cutset import __version__
+from cutset.search.strategies import STRATEGIES
+from cutset.store.ledger import open_ledger
 
 
 def cutset(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -38,6 +42,15 @@ CONFIG = "requests: [{path: /}]\ntarget: {url: 'http://127.0.0.1:1'}\n"
         ),
         (["explore", "--max-size", "0"], "error: Invalid value for '--max-size' / '-k'"),
         (["explore", "--points", "pod"], "error: Invalid value for '--points'"),
+        (["explore", "--strategy", "fastfy"], "error: Invalid value for '--strategy'"),
+        (["explore", "--certificates", "lax"], "error: Invalid value for '--certificates'"),
+        (["explore", "--max-minutes", "-1"], "error: Invalid value for '--max-minutes'"),
+        (["explore", "--explain", "a/B", "--resume"], "error: `--resume` and `--explain` exclude each other"),
+        (["explore", "--explain", "a/B"], "error: There is no ledger in `.cutset`"),
+        (["report", "--explain", "a/B"], "error: There is no ledger in `.cutset`"),
+        (["report", "--explain", "a/B", "--list"], "error: `--explain` and `--list` exclude each other"),
+        (["report", "-r", "GET /"], "error: `--request` goes with `--explain`"),
+        (["demo", "--strategy", "fastfy"], "error: Invalid value for '--strategy'"),
         (["explor"], "error: No such command 'explor'"),
         (["report"], "error: There is no ledger in `.cutset`\n\nhint: Run `cutset explore` or `cutset demo` first"),
         (["mesh", "up", "absent.yaml"], "error: Cannot read `absent.yaml`"),
@@ -75,6 +88,27 @@ def test_nothing_to_resume_and_nothing_to_replay_are_clear_errors(tmp_path: Path
     assert replayed.stderr.startswith("error: There is no finding `1f3a90bc`\n\nhint:")
 
 
+@pytest.mark.parametrize("command", ["explore", "report"])
+def test_a_cut_is_explained_from_the_ledger_alone(tmp_path: Path, command: str) -> None:
+    with open_ledger(tmp_path / ".cutset") as ledger:
+        for event in EVENTS:
+            ledger.append("one", 0.0, event)
+
+    fails = cutset(command, "--explain", "cart/GetCart + ad/GetAds", "-r", "GET /", cwd=tmp_path)
+    survives = cutset(command, "--explain", "ad/GetAds", "-r", "GET /", "--json", cwd=tmp_path)
+    unknown = cutset(command, "--explain", "ad/GetAds", cwd=tmp_path)
+    wrong = cutset(command, "--explain", "ad/GetAd", cwd=tmp_path)
+
+    assert (fails.returncode, fails.stdout.splitlines()[0]) == (1, "GET /  ✗ fails  ad/GetAds + cart/GetCart")
+    assert (survives.returncode, json.loads(survives.stdout)["requests"][0]["verdict"]) == (0, "survived")
+    assert unknown.returncode == 3
+    assert (wrong.returncode, wrong.stderr.splitlines()[0]) == (
+        2,
+        "error: No request of this campaign calls `ad/GetAd`",
+    )
+    assert "Did you mean `ad/GetAds`" in wrong.stderr
+
+
 def test_a_target_that_does_not_answer_could_not_be_told(tmp_path: Path) -> None:
     config = CONFIG + "collector: {http_port: 0, grpc_port: 0, export_interval: 0.1}\nlimits: {trace_timeout: 0.2}\n"
     (tmp_path / "cutset.yaml").write_text(config)
@@ -104,3 +138,11 @@ def test_the_help_of_each_command_has_an_example(tmp_path: Path, command: str) -
 
     assert "Example" in help_text
     assert f"cutset {command}" in help_text
+
+
+@pytest.mark.parametrize("command", ["demo", "explore"])
+def test_the_help_tells_the_strategies_apart(tmp_path: Path, command: str) -> None:
+    help_text = " ".join(cutset(command, "--help", cwd=tmp_path, COLUMNS="600").stdout.split())
+
+    for name, strategy in STRATEGIES.items():
+        assert f"{name}: {strategy.description}" in help_text

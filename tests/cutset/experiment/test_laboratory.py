@@ -229,6 +229,23 @@ def test_a_request_whose_spans_do_not_arrive_is_unhealthy_and_the_reason_says_wh
     assert len(audited.trace_ids) == 3
 
 
+def test_the_runs_of_the_audit_are_outcomes_without_a_fault(shop, run):
+    audited = run(MeshLaboratory(shop.bench(), repeats=2).audit(get("/page")))
+
+    assert [outcome.trace_ids for outcome in audited.runs] == [(trace_id,) for trace_id in audited.trace_ids]
+    for outcome in audited.runs:
+        assert (outcome.cut, outcome.verdict) == (BASELINE, Verdict.SURVIVED)
+        assert outcome.path == outcome.calls == points("cart/GET /items", "ad/GET /ads")
+
+
+def test_the_audit_sees_which_api_calls_which(shop, run):
+    relayed = run(MeshLaboratory(shop.bench(), repeats=2).audit(get("/mixed")))
+    direct = run(MeshLaboratory(shop.bench(), repeats=2).audit(get("/page")))
+
+    assert direct.edges == ()
+    assert {(caller.service, callee.service) for caller, callee in relayed.edges} == {("relay", "cart")}
+
+
 # Delays
 
 

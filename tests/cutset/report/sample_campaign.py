@@ -20,10 +20,12 @@ def points(*texts: str) -> Points:
 def experiment(request: str, verdict: Verdict, reason: str, *faults: str, **fields: object) -> ExperimentFinished:
     cut = frozenset(Fault.parse(fault) for fault in faults)
     outcome = Outcome(cut, verdict, reason, trace_ids=("a" * 8, "b" * 8), requests=3, **fields)  # type: ignore[arg-type]
-    return ExperimentFinished(request=request, outcome=outcome)
+    return ExperimentFinished(request=request, outcome=outcome, round=1 + len(cut))
 
 
-def audited(request: str, *, reason: str = "", not_reached: Points = frozenset()) -> RequestAudited:
+def audited(
+    request: str, *, reason: str = "", not_reached: Points = frozenset(), runs: tuple[Outcome, ...] = ()
+) -> RequestAudited:
     return RequestAudited(
         request=request,
         healthy=not reason,
@@ -31,14 +33,23 @@ def audited(request: str, *, reason: str = "", not_reached: Points = frozenset()
         calls=points("cart/GetCart", "ad/GetAds"),
         not_reached=not_reached,
         trace_ids=("c" * 8,),
+        runs=runs,
     )
 
 
 EVENTS: list[Event] = [
     CampaignStarted(
-        requests=("GET /", "POST /pay", "GET /down"), settings="", max_size=3, replay="cutset explore --replay"
+        requests=("GET /", "POST /pay", "GET /down"),
+        settings="",
+        max_size=3,
+        replay="cutset explore --replay",
+        strategy="cuts",
+        certificates="hybrid",
+        across_requests="verify",
+        repeats=2,
+        flake_rate=0.01,
     ),
-    audited("GET /"),
+    audited("GET /", runs=(Outcome(frozenset(), Verdict.SURVIVED, "200", path=points("cart/GetCart", "ad/GetAds")),)),
     audited("POST /pay", not_reached=points("currency/Convert")),
     audited("GET /down", reason="unhealthy baseline: 3 of 3 without faults failed: 500 with `[bold]oops`"),
     RequestFinished(
@@ -48,9 +59,24 @@ EVENTS: list[Event] = [
     ),
     experiment("GET /", Verdict.SURVIVED, "200"),
     experiment("GET /", Verdict.FAILED, "500 with `no cart`", "cart/GetCart"),
-    experiment("GET /", Verdict.DEGRADED, "200, but missing section#ads", "ad/GetAds"),
+    experiment(
+        "GET /",
+        Verdict.DEGRADED,
+        "200, but missing section#ads",
+        "ad/GetAds",
+        path=points("cart/GetCart"),
+        failed=points("ad/GetAds"),
+        calls=points("cart/GetCart", "ad/GetAds"),
+    ),
     experiment("GET /", Verdict.FAILED, "not minimal", "cart/GetCart", "ad/GetAds"),
-    RequestFinished(request="GET /", complete_up_to=3, reason=""),
+    experiment("GET /", Verdict.FAILED, "more than was asked for", "x/1", "x/2", "x/3", "x/4"),
+    RequestFinished(
+        request="GET /",
+        complete_up_to=3,
+        reason="",
+        assumption="behaviour depends on which calls fail",
+        masked=((points("cart/GetCart"), points("cart/GetCart", "flag/Get")),),
+    ),
     experiment("POST /pay", Verdict.SURVIVED, "200"),
     experiment("POST /pay", Verdict.UNKNOWN, "never fired: x/Y was not called", "x/Y"),
     experiment(
@@ -64,9 +90,10 @@ EVENTS: list[Event] = [
     experiment("POST /pay", Verdict.UNKNOWN, "never fired, but certified by another experiment", "x/Z"),
     RequestFinished(
         request="POST /pay",
-        complete_up_to=2,
+        complete_up_to=1,
         reason="the budget of experiments is spent",
         undecided=(points("x/Y"),),
+        predicted=(points("a/1", "a/2"), points("a/1", "a/3"), points("b/1", "b/2", "b/3")),
     ),
     CampaignFinished(reason="POST /pay: the budget of experiments is spent"),
 ]

@@ -18,6 +18,7 @@ from cutset.model.fault import cut_of, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.search.cuts import CutSearch
+from cutset.search.strategy import SearchSettings
 
 
 def simulated_outcome(system: Node, cut: Points, turn: int = 0) -> Outcome:
@@ -33,7 +34,7 @@ def simulated_outcome(system: Node, cut: Points, turn: int = 0) -> Outcome:
 
 
 def explore(system: Node, max_size: int, batch: int = 1, turns: int = 1) -> tuple[CutSearch, list[Points]]:
-    search = CutSearch(max_size)
+    search = CutSearch(SearchSettings(max_size))
     asked: list[Points] = []
     while cuts := search.next_cuts(batch):
         for cut in cuts:
@@ -97,7 +98,7 @@ def test_a_tolerated_failure_that_hides_a_mandatory_call_loses_no_cut(system: No
 @settings(max_examples=300, deadline=None)
 @given(monotone_systems(), st.integers(1, 3), st.integers(1, 8), st.randoms(use_true_random=False))
 def test_whatever_stays_unknown_hides_no_other_cut(system: Node, max_size: int, batch: int, chance: Random) -> None:
-    search = CutSearch(max_size)
+    search = CutSearch(SearchSettings(max_size))
     while cuts := search.next_cuts(batch):
         for cut in chance.sample(cuts, len(cuts)):
             known = not cut or chance.random() < 0.7
@@ -114,7 +115,7 @@ def test_whatever_stays_unknown_hides_no_other_cut(system: Node, max_size: int, 
 def test_an_unknown_cut_that_another_experiment_certifies_is_decided() -> None:
     """At replica level: {A1} never fires, but meanwhile {B1} survives on a path without A1."""
     a1, a2, b1, b2 = (Point("simulated", api, replica=replica) for api in "AB" for replica in "12")
-    search = CutSearch(2)
+    search = CutSearch(SearchSettings(2))
     search.next_cuts(1)
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=frozenset({a1, b1})))
     assert set(search.next_cuts(9)) == {frozenset({a1}), frozenset({b1})}
@@ -144,11 +145,11 @@ def test_a_mandatory_call_behind_an_optional_one_is_tried_itself() -> None:
 
 
 def test_the_first_cut_asked_for_is_the_baseline() -> None:
-    assert CutSearch(3).next_cuts(10) == [frozenset()]
+    assert CutSearch(SearchSettings(3)).next_cuts(10) == [frozenset()]
 
 
 def test_asks_for_nothing_while_smaller_cuts_are_undecided() -> None:
-    search = CutSearch(2)
+    search = CutSearch(SearchSettings(2))
     system = FirstOf((Call("A"), Call("B")))
     (baseline,) = search.next_cuts(5)
     search.learn(simulated_outcome(system, baseline))
@@ -160,7 +161,7 @@ def test_asks_for_nothing_while_smaller_cuts_are_undecided() -> None:
 
 
 def test_a_failing_baseline_ends_the_search() -> None:
-    search = CutSearch(3)
+    search = CutSearch(SearchSettings(3))
     search.next_cuts(1)
     search.learn(Outcome(frozenset(), Verdict.FAILED))
 
@@ -169,7 +170,7 @@ def test_a_failing_baseline_ends_the_search() -> None:
 
 
 def test_an_unknown_outcome_is_reported_as_undecided_and_not_asked_again() -> None:
-    search = CutSearch(2)
+    search = CutSearch(SearchSettings(2))
     system = All((Call("A"), Call("B")))
     search.next_cuts(1)
     search.learn(simulated_outcome(system, frozenset()))
@@ -194,7 +195,7 @@ def test_replicas_must_all_fail_together() -> None:
 
 def test_a_tolerated_delay_does_not_keep_the_search_from_ending() -> None:
     """A delayed call still succeeds, so the faulted point is on the surviving path."""
-    search = CutSearch(2)
+    search = CutSearch(SearchSettings(2))
     asked: list[Points] = []
     while cuts := search.next_cuts(4):
         for cut in cuts:

@@ -1,0 +1,134 @@
+"""The search of one request class within a campaign: what it starts from, its rounds, and how it ends."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from cutset.campaign.settings import CampaignSettings
+from cutset.model.event import Event, ExperimentFinished, RequestAudited, RequestFinished
+from cutset.model.fault import points_of
+from cutset.model.finding import findings_of
+from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.point import Point
+from cutset.model.request import Request
+from cutset.search.strategies import STRATEGIES, AcrossRequests
+from cutset.search.strategy import Search, SearchSettings
+from cutset.select.api_rank import TraceKind, api_rank
+
+
+class ClassSearch:
+    def __init__(
+        self, request: Request, search: Search, settings: CampaignSettings, past: Sequence[Outcome], past_rounds: int
+    ) -> None:
+        self.request = request
+        self._search = search
+        self._settings = settings
+        self._past_rounds = past_rounds  # a round that was interrupted counts
+        self._failing: set[Points] = set()
+        self._stopped = ""
+        for outcome in past:
+            self._tell(outcome)
+        self.answered = 0  # since it began or was resumed
+        self.result = search.result()
+
+    @property
+    def round(self) -> int:
+        return self._past_rounds + self.result.rounds
+
+    def ask(self, limit: int) -> list[Points]:
+        if self._stopped:
+            return []
+        cuts = self._search.next_cuts(limit)
+        self.result = self._search.result()
+        if cuts and 0 < self._settings.max_rounds < self.round:
+            self._stopped = "the budget of rounds is spent"
+            return []
+        return cuts
+
+    def learn(self, outcome: Outcome) -> None:
+        self._tell(outcome)
+        self.result = self._search.result()
+        self.answered += 1
+
+    def end(self, spent: str = "") -> RequestFinished:
+        """`spent` says which budget keeps it from asking more."""
+        result = self.result
+        trusted = [cut for cut in result.minimal_cuts if cut not in self._failing]
+        complete_up_to, reason = result.complete_up_to, spent or self._stopped
+        if frozenset() in result.minimal_cuts:
+            complete_up_to, reason = -1, "the request fails without any fault"
+        elif not reason and complete_up_to < self._settings.max_size:
+            reason = f"the strategy `{self._settings.strategy}` has nothing left to try"
+        return RequestFinished(
+            request=self.request.name,
+            complete_up_to=complete_up_to,
+            reason=reason,
+            undecided=result.undecided,
+            assumption=result.assumption,
+            masked=tuple((each.cut, each.survived) for each in result.masked if each.cut in result.minimal_cuts),
+            predicted=(*result.predicted, *trusted),
+        )
+
+    def _tell(self, outcome: Outcome) -> None:
+        self._search.learn(outcome)
+        if outcome.verdict is Verdict.FAILED:
+            self._failing.add(points_of(outcome.cut))
+
+
+def begin(request: Request, settings: CampaignSettings, events: Sequence[Event]) -> ClassSearch:
+    """`events` are all of the campaign so far, the audit of this request included."""
+    own = [event for event in events if getattr(event, "request", None) == request.name]
+    calls = next(event.calls for event in reversed(own) if isinstance(event, RequestAudited))
+    inventory = calls | frozenset(_replicas(calls, settings.replicas))
+    failing = _failing_others(request.name, events)
+    search = STRATEGIES[settings.strategy].start(
+        SearchSettings(
+            max_size=settings.max_size,
+            certificates=settings.certificates,
+            inventory=inventory,
+            weights=_weights(events),
+            hints=tuple(cut for cut in failing if cut <= inventory and len(cut) <= settings.max_size),
+            trust_hints=settings.across_requests is AcrossRequests.TRUST,
+        )
+    )
+    past: list[Outcome] = []
+    for event in own:
+        match event:
+            case RequestAudited(runs=runs):
+                past += runs
+            case ExperimentFinished(outcome=outcome):
+                past.append(outcome)
+    past_rounds = max((event.round for event in own if isinstance(event, ExperimentFinished)), default=0)
+    return ClassSearch(request, search, settings, past, past_rounds)
+
+
+def _weights(events: Sequence[Event]) -> dict[Point, float]:
+    """The impact of each API, by the calls that the latest audit of each request saw (MicroFI §4.4.4)."""
+    audits = {event.request: event for event in events if isinstance(event, RequestAudited)}
+    kinds = []
+    for audit in audits.values():
+        apis = frozenset(point.of_api for point in audit.calls)
+        kinds.append(TraceKind(apis, frozenset(edge for edge in audit.edges if apis.issuperset(edge))))
+    return api_rank(kinds)
+
+
+def _failing_others(request: str, events: Sequence[Event]) -> Iterator[Points]:
+    """What failed other classes before this one's first experiment, so that resuming changes nothing."""
+    before = []
+    for event in events:
+        if isinstance(event, ExperimentFinished):
+            if event.request == request:
+                break
+            before.append(event)
+    seen: set[Points] = set()
+    for finding in findings_of(before):
+        if (cut := points_of(finding.cut)) not in seen:
+            seen.add(cut)
+            yield cut
+
+
+def _replicas(calls: Points, numbers: Mapping[str, int]) -> Iterator[Point]:
+    """All replicas of the APIs that were seen to be called, if replicas are told apart."""
+    for point in calls:
+        if point.replica:
+            for number in range(1, numbers.get(point.service, 0) + 1):
+                yield replace(point, replica=str(number))

@@ -1,0 +1,253 @@
+"""What experiments prove about sets that were never injected.
+
+LDFI and FastFI (§3.1) take a surviving request's path P as proof that every set that misses P survives. That is unsound
+where a tolerated failure hides a mandatory call ("optional X, then Y only if X answered": the survivor of {X} does not
+call Y, so its path says that Y is harmless). Here a survivor is a *certificate* with a condition. With P its path and E
+the faulted points of the calls that failed outright, it *covers* a set H, that is, proves that H survives,
+
+- strict: if H misses P and contains E. This needs only that a request's behaviour depends on which calls fail, not on
+  which replica serves, and that a call which some healthy replicas serve is served by more of them, too.
+- hybrid: also if H misses P and touches no call that *vanished*: one that was made in a run in which less failed, but
+  not in this one. This needs, besides, that failures which are tolerated one by one do not upset each other unseen.
+
+Where paths vary without any fault (caches), a call that was made in another run in which exactly the same failed, but
+not in this one, though each might have gone the other's way, is *wavering*: a certificate says nothing about it.
+
+A set that no certificate covers and that contains no failing set is *uncovered*: nobody knows whether it survives. In
+terms of clauses: it hits the zone of each clause whose condition it contains. So the minimal uncovered sets are
+minimal hitting sets of the clauses without a condition, extended, where they meet conditions, by points of those zones.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from cutset.model.fault import points_of
+from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.point import Point
+from cutset.search.bitset import bits
+from cutset.search.hitting_sets import minimal_hitting_sets
+from cutset.search.strategy import Certificates, Masked
+
+ASSUMPTIONS = {
+    Certificates.HYBRID: "behaviour depends on which calls fail, and failures that are tolerated one by one do not "
+    "upset each other unseen",
+    Certificates.STRICT: "behaviour depends on which calls fail",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Whatever contains `condition` and misses `zone` is covered."""
+
+    zone: int
+    condition: int = 0
+
+    def covers(self, candidate: int) -> bool:
+        return not candidate & self.zone and self.condition & candidate == self.condition
+
+    def implies(self, other: "Clause") -> bool:
+        return self.zone & other.zone == self.zone and self.condition & other.condition == self.condition
+
+
+@dataclass(slots=True)
+class Certificate:
+    """A surviving run, as bit sets: of points, but for `calls`, `vanished` and `wavering`, which are of calls."""
+
+    outcome: Outcome
+    cut: int
+    path: int
+    failed: int
+    calls: int
+    vanished: int = 0
+    wavering: int = 0
+
+
+class Evidence:
+    """All outcomes so far, and what follows from them. Points and calls are numbered as they appear."""
+
+    def __init__(self, kind: Certificates) -> None:
+        self.kind = kind
+        self.certificates: list[Certificate] = []
+        self.failing: list[int] = []  # only the minimal ones
+        self.points_of_call: list[int] = []  # the replicas of each call
+        self._outcomes_of_failing: dict[int, Outcome] = {}
+        self._unknown: list[int] = []
+        self._points: list[Point] = []
+        self._point_bits: dict[Point, int] = {}
+        self._call_bits: dict[Point, int] = {}  # by point without replica
+        self._call_of_point: list[int] = []
+        self._clauses: list[Clause] | None = None
+
+    def learn(self, outcome: Outcome) -> None:
+        cut = self.to_bits(points_of(outcome.cut))
+        self._clauses = None
+        if outcome.verdict is Verdict.FAILED:
+            self._outcomes_of_failing.setdefault(cut, outcome)
+            self.assume_failing(cut)
+        elif outcome.verdict is Verdict.UNKNOWN:
+            self._unknown.append(cut)
+        else:
+            self._certify(cut, outcome)
+        self.to_bits(outcome.calls)  # a failing run shows replicas, too
+
+    def assume_failing(self, cut: int) -> None:
+        if not any(known & cut == known for known in self.failing):
+            self.failing = [known for known in self.failing if known & cut != cut] + [cut]
+
+    def clauses(self) -> list[Clause]:
+        """Without those that others imply."""
+        if self._clauses is None:
+            self._clauses = strongest(
+                clause for certificate in self.certificates for clause in self.clauses_of(certificate)
+            )
+        return self._clauses
+
+    def clauses_of(self, certificate: Certificate) -> Iterator[Clause]:
+        zone = certificate.path | self.in_points(certificate.wavering)
+        if self.kind is Certificates.HYBRID:
+            yield Clause(zone | self.in_points(certificate.vanished))
+        if self.kind is Certificates.STRICT or certificate.vanished:
+            yield Clause(zone, certificate.failed)
+
+    def covers(self, candidate: int) -> bool:
+        return any(clause.covers(candidate) for clause in self.clauses())
+
+    def undecided(self) -> list[int]:
+        """Sets whose own outcome stayed unknown and that no other experiment decides."""
+        return [cut for cut in dict.fromkeys(self._unknown) if not self.covers(cut) and not self.contains_failing(cut)]
+
+    def contains_failing(self, candidate: int) -> bool:
+        return any(known & candidate == known for known in self.failing)
+
+    def masked(self) -> tuple[Masked, ...]:
+        """Only the smallest survivor of each failing cut."""
+        found = []
+        for cut in self._outcomes_of_failing:
+            survivors = [known.cut for known in self.certificates if known.cut & cut == cut]
+            if survivors:
+                found.append(Masked(self.to_points(cut), self.to_points(min(survivors, key=int.bit_count))))
+        return tuple(found)
+
+    def explain(self, candidate: int) -> tuple[Verdict, Outcome | None]:
+        """Failing wins: a masked cut fails although a certificate may cover it."""
+        for cut, outcome in self._outcomes_of_failing.items():
+            if cut & candidate == cut:
+                return Verdict.FAILED, outcome
+        for certificate in self.certificates:
+            if any(clause.covers(candidate) for clause in self.clauses_of(certificate)):
+                return Verdict.SURVIVED, certificate.outcome
+        return Verdict.UNKNOWN, None
+
+    def all_points(self) -> int:
+        return (1 << len(self._points)) - 1
+
+    def has_replicas(self) -> bool:
+        return any(point.replica for point in self._points)
+
+    def in_points(self, calls: int) -> int:
+        points = 0
+        for call in bits(calls):
+            points |= self.points_of_call[call.bit_length() - 1]
+        return points
+
+    def in_calls(self, points: int) -> int:
+        calls = 0
+        for point in bits(points):
+            calls |= self._call_of_point[point.bit_length() - 1]
+        return calls
+
+    def to_bits(self, points: Points) -> int:
+        for point in sorted(points - self._point_bits.keys()):  # in the same order in every process
+            self._add(point)
+        return sum(self._point_bits[point] for point in points)
+
+    def to_points(self, cut: int) -> Points:
+        return frozenset(self._points[bit.bit_length() - 1] for bit in bits(cut))
+
+    def _certify(self, cut: int, outcome: Outcome) -> None:
+        # A point that succeeded despite its fault (a tolerated delay) was not relied on to be without one.
+        path = self.to_bits(outcome.path) & ~cut
+        new = Certificate(
+            outcome=outcome,
+            cut=cut,
+            path=path,
+            failed=cut & self.in_points(self.in_calls(self.to_bits(outcome.failed) & cut)),
+            calls=self.in_calls(self.to_bits(outcome.calls | outcome.path)),
+        )
+        for old in self.certificates:
+            self._compare(old, new)
+            self._compare(new, old)
+        self.certificates.append(new)
+
+    def _compare(self, known: Certificate, other: Certificate) -> None:
+        """What the first run made and the second, in which at least as much failed, did not."""
+        missing = known.calls & ~other.calls
+        if known.failed == other.failed:
+            if self._could_take(known.path, other.cut) and self._could_take(other.path, known.cut):
+                other.wavering |= missing
+        elif known.failed & other.failed == known.failed:
+            other.vanished |= missing
+
+    def _could_take(self, path: int, cut: int) -> bool:
+        """By other replicas, if need be."""
+        return all(self.in_points(call) & ~cut for call in bits(self.in_calls(path)))
+
+    def _add(self, point: Point) -> None:
+        self._point_bits[point] = 1 << len(self._points)
+        self._points.append(point)
+        call = self._call_bits.setdefault(replace(point, replica=""), 1 << len(self._call_bits))
+        if call.bit_length() > len(self.points_of_call):
+            self.points_of_call.append(0)
+        self.points_of_call[call.bit_length() - 1] |= self._point_bits[point]
+        self._call_of_point.append(call)
+        self._clauses = None  # a replica of a call that vanished, maybe
+
+
+def strongest(clauses: Iterable[Clause]) -> list[Clause]:
+    kept: list[Clause] = []
+    for clause in sorted(set(clauses), key=lambda each: (each.zone.bit_count(), each.condition.bit_count())):
+        if not any(other.implies(clause) for other in kept):
+            kept.append(clause)
+    return kept
+
+
+def uncovered_sets(clauses: Sequence[Clause], max_size: int) -> Iterator[int]:
+    """Each set of at most so many points that no clause covers contains one of these. Roughly the smallest first."""
+    conditional = [clause for clause in clauses if clause.condition]
+    seen: set[int] = set()
+    for hitting in minimal_hitting_sets([clause.zone for clause in clauses if not clause.condition], max_size):
+        stack = [hitting]
+        while stack:
+            candidate = stack.pop()
+            covering = next((clause for clause in conditional if clause.covers(candidate)), None)
+            if covering is None:
+                yield candidate
+            elif candidate.bit_count() < max_size:
+                extended = [candidate | point for point in bits(covering.zone)]
+                stack.extend(each for each in extended if each not in seen)
+                seen.update(extended)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    verdict: Verdict  # failed, survived or unknown
+    because: Outcome | None  # the experiment that proves it
+    reason: str  # one sentence
+
+
+def explain(outcomes: Iterable[Outcome], points: Points, certificates: Certificates) -> Explanation:
+    """Why a set of points fails or survives, whether or not it was injected itself."""
+    evidence = Evidence(certificates)
+    for outcome in outcomes:
+        evidence.learn(outcome)
+    verdict, because = evidence.explain(evidence.to_bits(points))
+    if because is None:
+        return Explanation(verdict, None, "No experiment tells: it was not injected, and no certificate covers it.")
+    same = points_of(because.cut) == points
+    if verdict is Verdict.FAILED:
+        reason = "It was injected and failed." if same else "It contains a cut that was injected and failed."
+    elif same:
+        reason = "It was injected and survived."
+    else:
+        reason = "An experiment survived on a path that needs none of these points."
+    return Explanation(verdict, because, reason)

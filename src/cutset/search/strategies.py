@@ -1,0 +1,46 @@
+"""The strategies by name: Cutset's own, and those of the papers for comparison."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cutset.search.cuts import CutSearch
+from cutset.search.fastfi import FastFi
+from cutset.search.intellifi import IntelliFi
+from cutset.search.ldfi import Ldfi
+from cutset.search.microfi import MicroFi
+from cutset.search.strategy import Search, SearchSettings
+
+
+class StrategyName(StrEnum):
+    CUTS = "cuts"
+    FASTFI = "fastfi"
+    MICROFI = "microfi"
+    INTELLIFI = "intellifi"
+    LDFI = "ldfi"
+
+
+class AcrossRequests(StrEnum):
+    """What a cut that fails one request class means for the others.
+
+    FastFI §4.2.1 shows that the same failure may fail one caller and not another, so the default is to try it early
+    and to believe nothing untested. MicroFI §4.4.3 trusts it.
+    """
+
+    VERIFY = "verify"
+    TRUST = "trust"
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    start: Callable[[SearchSettings], Search]
+    description: str  # one line, for help texts
+
+
+STRATEGIES: Mapping[StrategyName, Strategy] = {
+    StrategyName.CUTS: Strategy(CutSearch, "every minimal cut, with proof, in few experiments and rounds"),
+    StrategyName.FASTFI: Strategy(FastFi, "FastFI as printed: only the cuts of the smallest size, one at a time"),
+    StrategyName.MICROFI: Strategy(MicroFi, "MicroFI: all candidates of a size at once, by impact, shared history"),
+    StrategyName.INTELLIFI: Strategy(IntelliFi, "IntelliFI: as LDFI, but skips what a trace already shows failing"),
+    StrategyName.LDFI: Strategy(Ldfi, "lineage-driven fault injection: all candidates of a size at once"),
+}

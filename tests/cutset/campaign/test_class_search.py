@@ -1,0 +1,143 @@
+from dataclasses import replace
+
+import pytest
+from simulated_campaign import REQUESTS, SETTINGS, outcome_of
+
+from cutset.campaign.class_search import ClassSearch, begin
+from cutset.model.event import Event, ExperimentFinished, RequestAudited
+from cutset.model.fault import BASELINE, cut_of
+from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.point import Point
+from cutset.search.cuts import CutSearch
+from cutset.search.strategies import STRATEGIES, AcrossRequests, Strategy, StrategyName
+from cutset.search.strategy import Masked, SearchResult, SearchSettings
+
+HOME, CHECKOUT = REQUESTS
+A, B, C, D = (Point("shop", api) for api in "ABCD")
+
+
+def audited(request: str, *calls: Point, edges: tuple[tuple[Point, Point], ...] = ()) -> RequestAudited:
+    return RequestAudited(
+        request=request,
+        healthy=True,
+        reason="",
+        calls=frozenset(calls),
+        not_reached=frozenset(),
+        trace_ids=(),
+        runs=(Outcome(BASELINE, Verdict.SURVIVED, path=frozenset(calls), calls=frozenset(calls)),),
+        edges=edges,
+    )
+
+
+def failed(request: str, *points: Point, round_number: int = 1) -> ExperimentFinished:
+    return ExperimentFinished(request=request, outcome=Outcome(cut_of(points), Verdict.FAILED), round=round_number)
+
+
+@pytest.fixture
+def settings_seen(monkeypatch: pytest.MonkeyPatch) -> list[SearchSettings]:
+    seen: list[SearchSettings] = []
+
+    def start(settings: SearchSettings) -> CutSearch:
+        seen.append(settings)
+        return CutSearch(settings)
+
+    monkeypatch.setitem(STRATEGIES, StrategyName.CUTS, Strategy(start, "noted"))
+    return seen
+
+
+def test_what_failed_other_classes_is_a_hint_if_this_class_calls_it(settings_seen: list[SearchSettings]) -> None:
+    events = [
+        audited(HOME.name, A, B, C),
+        audited(CHECKOUT.name, A, B, D),
+        failed(HOME.name, A),
+        failed(HOME.name, A, B),
+        failed(HOME.name, B, C),
+        failed(HOME.name, B, D),
+    ]
+
+    begin(CHECKOUT, SETTINGS, events)
+    begin(CHECKOUT, replace(SETTINGS, max_size=1), events)
+    begin(HOME, SETTINGS, events)
+
+    one, two = frozenset({A}), frozenset({B, D})
+    assert [settings.hints for settings in settings_seen] == [(one, two), (one,), ()]
+
+
+def test_hints_are_the_same_when_a_campaign_is_resumed(settings_seen: list[SearchSettings]) -> None:
+    before: list[Event] = [audited(HOME.name, A, B), audited(CHECKOUT.name, A, B), failed(HOME.name, A)]
+    after = [*before, failed(CHECKOUT.name, A), failed(HOME.name, B), audited(CHECKOUT.name, A, B)]
+
+    begin(CHECKOUT, SETTINGS, before)
+    begin(CHECKOUT, SETTINGS, after)
+
+    assert settings_seen[0].hints == settings_seen[1].hints == (frozenset({A}),)
+
+
+def test_replicas_that_are_configured_are_in_the_inventory(settings_seen: list[SearchSettings]) -> None:
+    first = replace(A, replica="1")
+    settings = replace(SETTINGS, replicas={"shop": 3, "other": 2})
+
+    begin(HOME, settings, [audited(HOME.name, first, B)])
+
+    assert settings_seen[0].inventory == {B, *(replace(A, replica=number) for number in "123")}
+
+
+def test_what_more_request_classes_and_services_call_weighs_more(settings_seen: list[SearchSettings]) -> None:
+    events = [audited(HOME.name, A, B, edges=((B, A),)), audited(CHECKOUT.name, A, C, edges=((C, A), (D, A)))]
+
+    begin(HOME, SETTINGS, events)
+
+    weights = settings_seen[0].weights
+    assert weights[A] > max(weights[B], weights[C])
+    assert D not in weights
+
+
+@pytest.mark.parametrize("strategy", [StrategyName.CUTS, StrategyName.MICROFI])
+def test_what_is_trusted_and_not_tried_is_reported_as_predicted(strategy: StrategyName) -> None:
+    settings = replace(SETTINGS, strategy=strategy, across_requests=AcrossRequests.TRUST, max_size=1)
+    events = [audited(HOME.name, A, B), audited(CHECKOUT.name, A, B), failed(HOME.name, A)]
+    search = begin(CHECKOUT, settings, events)
+    while cuts := search.ask(9):
+        for cut in cuts:
+            assert A not in cut
+            search.learn(Outcome(cut_of(cut), Verdict.FAILED))
+
+    assert search.end().predicted == (frozenset({A}),)
+
+
+def test_rounds_go_on_where_they_were_when_a_campaign_is_resumed() -> None:
+    past = [outcome_of(HOME.name, BASELINE, turn=0)]
+    events = [
+        replace(audited(HOME.name), calls=past[0].calls, runs=tuple(past)),
+        failed(HOME.name, Point("simulated", "session"), round_number=4),
+    ]
+    search = begin(HOME, SETTINGS, events)
+
+    assert search.round == 4
+    assert search.ask(1)
+    assert search.round == 5
+    assert begin(HOME, replace(SETTINGS, max_rounds=4), events).ask(1) == []
+
+
+def test_only_cuts_that_are_minimal_are_reported_as_masked() -> None:
+    class Ended:
+        def next_cuts(self, _limit: int) -> list[Points]:
+            return []
+
+        def learn(self, outcome: Outcome) -> None: ...
+
+        def result(self) -> SearchResult:
+            small, large = frozenset({A}), frozenset({A, B})
+            return SearchResult(
+                minimal_cuts=(small,),
+                complete_up_to=3,
+                finished=True,
+                left=0,
+                undecided=(),
+                masked=(Masked(small, frozenset({A, C})), Masked(large, frozenset({A, B, C}))),
+            )
+
+    search = ClassSearch(HOME, Ended(), SETTINGS, [Outcome(cut_of([A]), Verdict.FAILED)], past_rounds=0)
+
+    assert search.end().masked == ((frozenset({A}), frozenset({A, C})),)
+    assert search.end().predicted == ()

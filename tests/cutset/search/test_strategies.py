@@ -1,0 +1,47 @@
+import pytest
+
+from cutset.inject.simulated import All, Call, Execution, Optional
+from cutset.model.fault import cut_of
+from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.point import Point
+from cutset.search.strategies import STRATEGIES, StrategyName
+from cutset.search.strategy import SearchSettings
+
+SYSTEM = All((Call("A"), Call("B"), Optional(Call("C"))))
+
+
+def outcome(cut: Points) -> Outcome:
+    execution = Execution(cut)
+    path = execution.run(SYSTEM)
+    verdict = Verdict.FAILED if path is None else Verdict.SURVIVED
+    return Outcome(
+        cut_of(cut),
+        verdict,
+        path=path or frozenset(),
+        failed=frozenset(execution.failed),
+        calls=frozenset(execution.calls),
+    )
+
+
+@pytest.mark.parametrize("name", StrategyName)
+def test_every_strategy_starts_without_faults_and_finds_the_single_points_of_failure(name: StrategyName) -> None:
+    search = STRATEGIES[name].start(SearchSettings(2))
+    asked: list[Points] = []
+    while cuts := search.next_cuts(9):
+        asked += cuts
+        for cut in cuts:
+            search.learn(outcome(cut))
+
+    assert asked[0] == frozenset()
+    assert len(asked) == len(set(asked))
+    assert set(search.result().minimal_cuts) == {frozenset({Point("simulated", api)}) for api in "AB"}
+    assert search.result().assumption
+
+
+@pytest.mark.parametrize("name", StrategyName)
+def test_every_strategy_is_described_in_one_line(name: StrategyName) -> None:
+    description = STRATEGIES[name].description
+
+    assert description
+    assert "\n" not in description
+    assert not description.endswith(".")
