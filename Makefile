@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench-experiments protos clean
+.PHONY: help setup demo test check format bench-experiments bench-search bench-solver protos clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | expand -t 22
@@ -29,7 +29,13 @@ format: $(READY) ## format the code and apply safe fixes
 	$(BIN)/ruff format
 
 bench-experiments: $(READY) ## experiments per second, isolation and overhead; ends with one JSON line
-	@$(BIN)/python benchmarks/experiments.py
+	@$(BIN)/python -m benchmarks.experiments
+
+bench-search: $(READY) ## injections and rounds of every strategy on the papers' systems; ends with one JSON line
+	@$(BIN)/python -m benchmarks.search
+
+bench-solver: $(READY) ## minimal hitting sets against FastFI's algorithm, Z3 and PySAT; ends with one JSON line
+	@$(BIN)/python -m benchmarks.solver
 
 protos: $(READY) ## regenerate the boutique's gRPC code
 	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. cutset_demo/boutique.proto

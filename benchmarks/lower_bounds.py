@@ -77,7 +77,7 @@ def exact_bound(system: Node, max_size: int) -> int | None:
     solution = milp(
         [1] * len(paths), constraints=LinearConstraint(cover, lb=1), integrality=[1] * len(paths), bounds=Bounds(0, 1)
     )
-    fewest = ceil(solution.mip_dual_bound - 1e-6)
+    fewest = ceil(float(solution.mip_dual_bound) - 1e-6)
     return sum(1 for cut in failing if cut.bit_count() <= max_size) + fewest - 1
 
 

@@ -13,8 +13,8 @@ def test_a_strategy_that_asks_for_too_much_is_cut_short() -> None:
     capped = explored(FastFi(SearchSettings(2), repaired=True), Simulation(SYSTEM), most=2)
 
     assert capped.capped
-    assert capped.tally.injections < 2
-    assert capped.shown.startswith(">")
+    assert capped.tally.injections == 2
+    assert capped.shown == ">2"
 
 
 def test_a_strategy_that_ends_in_time_is_not() -> None:
@@ -25,7 +25,7 @@ def test_a_strategy_that_ends_in_time_is_not() -> None:
 
 
 def test_a_round_is_cut_to_what_is_left() -> None:
-    watched = Watched(PAPERS["LDFI"](SearchSettings(2)), most=2)
+    watched = Watched(PAPERS["LDFI"](SearchSettings(2)), most=1)
     simulation = Simulation(SYSTEM)
     (baseline,) = watched.next_cuts(10)
     watched.learn(simulation.run(baseline))

@@ -129,7 +129,10 @@ class Evidence:
         return tuple(found)
 
     def explain(self, candidate: int) -> tuple[Verdict, Outcome | None]:
-        """Failing wins: a masked cut fails although a certificate may cover it."""
+        """Its own experiment counts most; then failing wins, since a masked cut fails although it may be covered."""
+        for certificate in self.certificates:
+            if certificate.cut == candidate:
+                return Verdict.SURVIVED, certificate.outcome
         for cut, outcome in self._outcomes_of_failing.items():
             if cut & candidate == cut:
                 return Verdict.FAILED, outcome

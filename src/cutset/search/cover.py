@@ -23,22 +23,25 @@ _SWAPS = 0.8  # share of moves that exchange two cells; the others change one
 def choose_paths(
     columns: Sequence[int], seen: Sequence[int], failing: Sequence[int], max_size: int, *, random: Random, effort: int
 ) -> list[int]:
-    """As few paths as were found within the effort, which counts steps of a hundred nanoseconds or so... .
+    """As few paths as the effort finds; none, if none will do.
 
-    `seen` are paths that are certified already, `failing` the sets that need not be certified.
+    `seen` are paths that are certified already, `failing` the sets that need not be certified. Each column of at most
+    `max_size` points must contain one of those: no path misses a whole column. The effort is in steps per cell and per
+    point of a set, a microsecond or two each.
     """
-    rows = max(1, _expected_rows(columns, max_size) - len(seen))
-    best: list[int] | None = None
-    while rows:
+    expected = _expected_rows(columns, max_size)
+    rows = max(1, expected - len(seen))
+    best: list[int] = []
+    while 0 < rows <= 2 * expected:
         plan = _Plan(columns, rows, seen, failing, max_size, random)
-        if plan.improve(effort):
+        if plan.improve(effort * rows * len(columns) * max_size):
             best = plan.paths
             rows -= 1
-        elif best is not None:
+        elif best:
             break
         else:
             rows += 1
-    return best or []
+    return best
 
 
 def _expected_rows(columns: Sequence[int], max_size: int) -> int:

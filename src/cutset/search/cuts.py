@@ -28,12 +28,12 @@ from cutset.search.certificates import ASSUMPTIONS, Clause, Evidence, strongest,
 from cutset.search.cover import choose_paths
 from cutset.search.strategy import Certificates, SearchResult, SearchSettings
 
-COVER_EFFORT = 300_000  # per number of paths tried: about a second, which an experiment or two is worth
+COVER_EFFORT = 400  # see `choose_paths`: a few seconds for the largest requests, which an experiment is worth
 SAMPLED_CANDIDATES = 600  # enough to tell which path covers most
 PREDICTIONS = 20_000  # looked at in one round
 EXPLANATIONS = 16  # of one unexpected failure, tried in one round
 REPEATED_ASKS = 8  # of a set that survives on paths that vary, without the call in question
-CONFIRM_GROWTH, COVER_GROWTH = 8, 4  # of a round, as long as predictions hold
+FIRST_CONFIRM_GROWTH, CONFIRM_GROWTH, COVER_GROWTH = 3, 8, 4  # of a round, as long as predictions hold
 FIRST_COVER_ROUND = 4
 MIXED_CAUSE = 0.2  # how likely a failure of several calls together is, against that of the replicas of one call
 
@@ -168,7 +168,8 @@ class CutSearch:
         tried = [cut for cut in self._predicted if cut in self._asked]
         if tried:
             failed = sum(self._evidence.contains_failing(cut) for cut in tried)
-            self._confirm_window = self._confirm_window * CONFIRM_GROWTH if 2 * failed > len(tried) else 0
+            growth = CONFIRM_GROWTH if self._confirm_window > 1 else FIRST_CONFIRM_GROWTH
+            self._confirm_window = self._confirm_window * growth if 2 * failed > len(tried) else 0
             self._predicted = set()
         rows = [cut for cut, target in self._targets.items() if cut != target]
         self._owed = [target for target in self._targets.values() if target]
@@ -183,21 +184,17 @@ class CutSearch:
     # ---------------------------------------------------------------------------------------------- confirm
 
     def _confirm(self) -> list[int]:
-        """The surest, if not all can be ventured: what failed other requests, or shares points with what failed."""
+        """What failed other requests first, then the smallest, then the heaviest; of equals, any."""
         hints = {self._evidence.to_bits(hint) for hint in self._settings.hints}
-        proven = 0
-        for cut in self._evidence.failing:
-            proven |= cut if self._in_size(cut) else 0
-        cuts = sorted(
-            (cut for cut in self._predict() if cut not in self._asked),
-            key=lambda cut: (cut not in hints, cut.bit_count(), -self._weight(cut), cut),
-        )
+        cuts = sorted(cut for cut in self._predict() if cut not in self._asked)
+        self._random.shuffle(cuts)
+        cuts.sort(key=lambda cut: (cut not in hints, cut.bit_count(), -self._weight(cut)))
         if not self._is_plainly_replicated() and not self._settings.one_shot:
             replicated = sum(points.bit_count() > 1 for points in self._evidence.points_of_call)
             self._confirm_window = max(self._confirm_window, replicated, 1)
             cuts = cuts[: self._confirm_window]
         self._predicted = set(cuts)
-        return sorted(cuts, key=lambda cut: (-self._weight(cut), cut.bit_count(), cut))
+        return cuts
 
     def _predict(self) -> set[int]:
         """What fails if replicas of a call are equals, and calls fail the request unless a path was seen without."""

@@ -8,8 +8,8 @@ The loop that owns the effects (`cutset.campaign`, a benchmark, a test) does
 
 The first cut is the empty one, the request without any fault. A *round* is what a strategy asks for without needing an
 answer in between: `next_cuts` hands out the rest of the present round, and nothing while that round's answers are
-still out. No cut is asked for twice. Outcomes that nobody asked for (history, a second fault-free run) may be learnt
-at any time.
+still out. A cut is asked for again only where paths vary by themselves, so that a survivor may show less than it
+should. Outcomes that nobody asked for (history, a second fault-free run) may be learnt at any time.
 """
 
 from collections.abc import Mapping

@@ -62,7 +62,8 @@ class Ledger:
         for campaign, at, kind, fields in rows:
             match event_from_json(kind, fields):
                 case CampaignStarted(settings=settings):
-                    records[campaign] = CampaignRecord(campaign, at, finished=False, settings=settings)
+                    begun = records[campaign].started_at if campaign in records else at  # then this is a resumption
+                    records[campaign] = CampaignRecord(campaign, begun, finished=False, settings=settings)
                 case CampaignFinished(reason=""):
                     records[campaign] = replace(records[campaign], finished=True)
         return list(records.values())
