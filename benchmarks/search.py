@@ -24,7 +24,7 @@ It ends with one JSON line:
     mean_rounds, max_rounds, one_shot_rounds, rounds_no_inventory    per request, the fault-free one included
     planning_seconds_max                                             CPU, per request
     random_systems, misses, non_minimal                              lost and false cuts of table5, fig10 and random
-    plain_injections_ratio, plain_injections_ratio_batch             one by one and in rounds, over repaired FastFI's
+    plain_injections_ratio                                           over repaired FastFI's
     plain_rounds_ratio, mixed_injections_ratio                       the same
     ratio_to_exact_bound                                             on a sample; null without SciPy
     shuffled_systems, shuffled_misses, counter_examples_missed
@@ -32,7 +32,7 @@ It ends with one JSON line:
     hidden_call_cuts, hidden_call_misses_fastfi                      all cuts, and those that path clauses alone lose
     cache_systems, cache_misses, cache_misses_one_try                many requests per experiment, and one
     flaky_runs, flaky_wrong, requests_per_injection, flaky_wrong_fastfi_one_try
-    fig10_bound, fig10_injections, fig10_injections_one_by_one
+    fig10_bound, fig10_injections, fig10_injections_worst_seed, fig10_rounds
     million_services_seconds, million_services_…                     for a thousand classes; memory, what was found
 """
 
@@ -101,7 +101,7 @@ OURS: Mapping[str, Mapping[str, Any]] = {
 }
 RANDOM_MODES: Mapping[str, Mapping[str, Any]] = {
     "batch": {},
-    "one by one": {"round_size": 1},
+    "strict": {"certificates": Certificates.STRICT},
     "no inventory": {"inventory": frozenset()},
 }
 RECKLESS = ("one try",)  # is wrong by design
@@ -195,7 +195,7 @@ class Sums:
             self.wrong[name] += run.found != comparison.truth
         if comparison.bound is not None:
             self.bound += comparison.bound
-            self.injections_where_bound += comparison.runs["one by one"].tally.injections
+            self.injections_where_bound += comparison.runs["batch"].tally.injections
 
 
 class Results:
@@ -308,7 +308,7 @@ def compare_planning(row: Row) -> Comparison:
 def fig10(results: Results) -> None:
     runs = dict(zip(FIGURE_10, compared(compare_skeletons, FIGURE_10), strict=True))
     sums = Sums(runs.values())
-    names = ["batch", "one by one", *PAPERS]
+    names = ["batch", "worst of 5 seeds", *PAPERS]
     print_table(
         "FastFI Fig. 10: injections; in brackets what FastFI prints, the fault-free run included",
         [
@@ -326,11 +326,12 @@ def fig10(results: Results) -> None:
             ),
         ],
     )
-    results.check(sums, ("batch", "one by one"))
+    results.check(sums, ("batch", "worst of 5 seeds"))
     results.numbers |= {
         "fig10_bound": sums.bound,
         "fig10_injections": sums.injections["batch"],
-        "fig10_injections_one_by_one": sums.injections["one by one"],
+        "fig10_injections_worst_seed": sums.injections["worst of 5 seeds"],
+        "fig10_rounds": [each.runs["batch"].tally.rounds for each in runs.values()],
     }
 
 
@@ -338,10 +339,11 @@ def compare_skeletons(each: Skeletons) -> Comparison:
     system = grouped_skeletons(each.edges, each.groups, each.bones)
     bones = (one & two for one, two in zip(system.paths[::2], system.paths[1::2], strict=True))
     truth = frozenset(frozenset(chosen) for chosen in product(*bones))
-    runs = {
-        "batch": explored(ours(system, each.groups), Simulation(system)),
-        "one by one": explored(ours(system, each.groups, round_size=1), Simulation(system)),
-    }
+    seeds = sorted(
+        (explored(ours(system, each.groups, seed=seed), Simulation(system)) for seed in range(5)),
+        key=lambda run: (run.tally.injections, run.tally.rounds),
+    )
+    runs = {"batch": seeds[2], "worst of 5 seeds": seeds[-1]}
     for name, start in PAPERS.items():
         runs[name] = explored(start(SearchSettings(each.groups)), Simulation(system), most=MOST_INJECTIONS)
     return Comparison(each.name, truth, runs, bound=len(truth) + len(system.paths) - 1)
@@ -398,10 +400,9 @@ def random_systems(results: Results) -> None:
     exact = by_family[FAMILIES[0].name]
     results.numbers |= {
         "random_systems": sum(sums.systems for sums in by_family.values()),
-        "plain_injections_ratio": over_repaired([(sums.injections, "one by one") for sums in plain]),
-        "plain_injections_ratio_batch": over_repaired([(sums.injections, "batch") for sums in plain]),
+        "plain_injections_ratio": over_repaired([(sums.injections, "batch") for sums in plain]),
         "plain_rounds_ratio": over_repaired([(sums.rounds, "batch") for sums in plain]),
-        "mixed_injections_ratio": over_repaired([(sums.injections, "one by one") for sums in mixed]),
+        "mixed_injections_ratio": over_repaired([(sums.injections, "batch") for sums in mixed]),
         "ratio_to_exact_bound": ratio(exact.injections_where_bound, exact.bound) if exact.bound else None,
     }
     shuffled_systems(results)

@@ -7,8 +7,10 @@ the faulted points of the calls that failed outright, it *covers* a set H, that 
 
 - strict: if H misses P and contains E. This needs only that a request's behaviour depends on which calls fail, not on
   which replica serves, and that a call which some healthy replicas serve is served by more of them, too.
-- hybrid: also if H misses P and touches no call that *vanished*: one that was made in a run in which less failed, but
-  not in this one. This needs, besides, that failures which are tolerated one by one do not upset each other unseen.
+- hybrid: also if H misses P and touches nothing that is *hidden*: no call that *vanished*, one that was made in a run
+  in which less failed, but not in this one; and none of several calls that failed together, unless it was seen to fail
+  without all the others, since what it leads to by itself may have vanished, too. This needs, besides, that failures
+  which are tolerated one by one do not upset each other unseen.
 
 Where paths vary without any fault (caches), a call that was made in another run in which exactly the same failed, but
 not in this one, though each might have gone the other's way, is *wavering*: a certificate says nothing about it.
@@ -60,6 +62,7 @@ class Certificate:
     calls: int
     vanished: int = 0
     wavering: int = 0
+    witnessed: int = 0  # points that failed in runs in which less failed
 
 
 class Evidence:
@@ -104,10 +107,19 @@ class Evidence:
 
     def clauses_of(self, certificate: Certificate) -> Iterator[Clause]:
         zone = certificate.path | self.in_points(certificate.wavering)
-        if self.kind is Certificates.HYBRID:
-            yield Clause(zone | self.in_points(certificate.vanished))
-        if self.kind is Certificates.STRICT or certificate.vanished:
+        if self.kind is Certificates.STRICT:
             yield Clause(zone, certificate.failed)
+        else:
+            hidden = self.hidden_by(certificate)
+            yield Clause(zone | hidden)
+            if hidden:
+                yield Clause(zone, certificate.failed)
+
+    def hidden_by(self, certificate: Certificate) -> int:
+        """The points that a hybrid certificate says nothing of, unless all that failed in its run fails."""
+        together = self.in_calls(certificate.failed).bit_count() > 1
+        unwitnessed = certificate.failed & ~certificate.witnessed if together else 0
+        return self.in_points(certificate.vanished) | unwitnessed
 
     def covers(self, candidate: int) -> bool:
         return any(clause.covers(candidate) for clause in self.clauses())
@@ -190,6 +202,7 @@ class Evidence:
                 other.wavering |= missing
         elif known.failed & other.failed == known.failed:
             other.vanished |= missing
+            other.witnessed |= known.failed
 
     def _could_take(self, path: int, cut: int) -> bool:
         """By other replicas, if need be."""

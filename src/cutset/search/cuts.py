@@ -8,7 +8,7 @@ experiments refute candidates one by one. This strategy predicts, and asks only 
 - *cover*: to prove that nothing else fails, it injects the complements of chosen paths, large sets that are expected to
   survive, each of which certifies all the sets that miss its path. Choosing the paths is a covering-array problem, see
   `cutset.search.cover`;
-- *merge*: where several calls were each found to be dispensable, they are dropped together, for shorter paths;
+- *merge*: failures that were tolerated one by one are injected together, for shorter paths;
 - *discover*: where replicas are not known beforehand, everything seen is injected at once as long as new points appear;
 - *diagnose*: where a set that was expected to survive fails, its possible causes are tried.
 
@@ -33,7 +33,7 @@ SAMPLED_CANDIDATES = 600  # enough to tell which path covers most
 PREDICTIONS = 20_000  # looked at in one round
 EXPLANATIONS = 16  # of one unexpected failure, tried in one round
 REPEATED_ASKS = 8  # of a set that survives on paths that vary, without the call in question
-FIRST_CONFIRM_GROWTH, CONFIRM_GROWTH, COVER_GROWTH = 3, 8, 4  # of a round, as long as predictions hold
+CONFIRM_GROWTH, COVER_GROWTH = 32, 4  # of a round, as long as predictions hold
 FIRST_COVER_ROUND = 4
 MIXED_CAUSE = 0.2  # how likely a failure of several calls together is, against that of the replicas of one call
 
@@ -78,7 +78,7 @@ class CutSearch:
         self._unexpected: set[int] = set()  # rows that failed
         self._given_up: set[int] = set()  # unexpected failures that no set of at most the maximal size explains
         self._merged: set[int] = set()
-        self._confirm_window = 0
+        self._held = 0  # rounds in a row in which most predictions held
         self._cover_window = FIRST_COVER_ROUND
         self._share = 1.0  # of the calls of a row that get faults beyond its target's
         self._discovery = _Discovery(needed=not settings.inventory)
@@ -160,7 +160,11 @@ class CutSearch:
         cuts = self._confirm()
         if self._settings.one_shot and self._rounds == 1:
             cuts += self._cover(expected=cuts)
-        cuts = cuts or self._ask_again() or self._diagnose() or self._merge() or self._cover(expected=[])
+        elif single := [cut for cut in cuts if self._evidence.in_calls(cut).bit_count() == 1]:
+            cuts = single
+        else:
+            cuts = self._merge() or cuts
+        cuts = cuts or self._ask_again() or self._diagnose() or self._cover(expected=[])
         return cuts[: self._settings.round_size or None]
 
     def _conclude_round(self) -> None:
@@ -168,8 +172,7 @@ class CutSearch:
         tried = [cut for cut in self._predicted if cut in self._asked]
         if tried:
             failed = sum(self._evidence.contains_failing(cut) for cut in tried)
-            growth = CONFIRM_GROWTH if self._confirm_window > 1 else FIRST_CONFIRM_GROWTH
-            self._confirm_window = self._confirm_window * growth if 2 * failed > len(tried) else 0
+            self._held = self._held + 1 if 2 * failed > len(tried) else 0
             self._predicted = set()
         rows = [cut for cut, target in self._targets.items() if cut != target]
         self._owed = [target for target in self._targets.values() if target]
@@ -184,15 +187,22 @@ class CutSearch:
     # ---------------------------------------------------------------------------------------------- confirm
 
     def _confirm(self) -> list[int]:
-        """What failed other requests first, then the smallest, then the heaviest; of equals, any."""
+        """What failed other requests first, then the smallest, then the heaviest, then the most unlike the known cuts.
+
+        So that, of predictions that are wrong for the same reason, few are ventured before that shows.
+        """
+        known = 0
+        for cut in self._evidence.failing:
+            known |= cut if self._in_size(cut) else 0
         hints = {self._evidence.to_bits(hint) for hint in self._settings.hints}
         cuts = sorted(cut for cut in self._predict() if cut not in self._asked)
         self._random.shuffle(cuts)
-        cuts.sort(key=lambda cut: (cut not in hints, cut.bit_count(), -self._weight(cut)))
+        cuts.sort(key=lambda cut: (cut not in hints, cut.bit_count(), -self._weight(cut), (cut & known).bit_count()))
         if not self._is_plainly_replicated() and not self._settings.one_shot:
             replicated = sum(points.bit_count() > 1 for points in self._evidence.points_of_call)
-            self._confirm_window = max(self._confirm_window, replicated, 1)
-            cuts = cuts[: self._confirm_window]
+            # One prediction that holds may be luck.
+            growth = CONFIRM_GROWTH ** (self._held if replicated > 1 else max(0, self._held - 1))
+            cuts = cuts[: max(1, replicated) * growth]
         self._predicted = set(cuts)
         return cuts
 
@@ -239,7 +249,7 @@ class CutSearch:
         strict = evidence.kind is Certificates.STRICT
         found: dict[tuple[int, int], _Skeleton] = {}
         for known in evidence.certificates:
-            hidden = evidence.in_points(known.vanished | known.wavering)
+            hidden = evidence.hidden_by(known) | evidence.in_points(known.wavering)
             skeleton = _Skeleton(evidence.in_calls(known.path), known.failed, hidden, strict and bool(known.failed))
             key = (skeleton.calls, skeleton.failed if strict else hidden)
             if key not in found or skeleton.failed.bit_count() < found[key].failed.bit_count():
@@ -368,27 +378,28 @@ class CutSearch:
     # ------------------------------------------------------------------------------ merge, diagnose, ask again
 
     def _merge(self) -> list[int]:
-        """What was found to be dispensable call by call may be so together."""
+        """Failures that are tolerated one by one may be so together; that one experiment certifies much.
+
+        Without those that keep others from happening: about what they hide, they certify nothing.
+        """
         if self._evidence.kind is Certificates.STRICT:
             return []
-        first = self._evidence.in_calls(self._evidence.certificates[0].path)
-        shorter = [each.calls for each in self._skeletons() if each.calls & first == each.calls != first]
-        common = first
-        for calls in shorter:
-            common &= calls
-        if len(shorter) < 2 or common in shorter or common in self._merged:
+        first = self._evidence.certificates[0]
+        every = tolerated = 0
+        for known in self._evidence.certificates:
+            every |= self._evidence.in_calls(known.failed)
+        for known in self._evidence.certificates:
+            tolerated |= 0 if known.vanished & every else known.failed
+        merged = any(known.failed == tolerated for known in self._evidence.certificates)
+        if merged or tolerated in self._merged or self._evidence.contains_failing(tolerated):
             return []
-        self._merged.add(common)
+        self._merged.add(tolerated)
         path = 0
-        for call in bits(common):
+        for call in bits(self._evidence.in_calls(first.path) & ~self._evidence.in_calls(tolerated)):
             replicas = self._evidence.in_points(call)
-            fresh = replicas & ~self._evidence.certificates[0].path
-            path |= self._random.choice(list(bits(fresh or replicas)))
-        cut = self._evidence.in_points(first) & ~path
-        if self._evidence.contains_failing(cut):
-            return []
-        self._targets = {cut: 0}
-        return [cut]
+            path |= self._random.choice(list(bits(replicas & ~first.path or replicas)))
+        cut = tolerated | self._evidence.in_points(self._evidence.in_calls(first.path)) & ~path
+        return [] if cut in self._asked or self._evidence.contains_failing(cut) else [cut]
 
     def _ask_again(self) -> list[int]:
         """A row that survived on another path than foreseen leaves its target open, as does one that stayed unknown.

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from cutset.search.cuts import CutSearch
 from cutset.search.fastfi import FastFi
@@ -15,6 +16,7 @@ from cutset.search.strategy import Search, SearchSettings
 class StrategyName(StrEnum):
     CUTS = "cuts"
     FASTFI = "fastfi"
+    FASTFI_REPAIRED = "fastfi-repaired"
     MICROFI = "microfi"
     INTELLIFI = "intellifi"
     LDFI = "ldfi"
@@ -40,6 +42,9 @@ class Strategy:
 STRATEGIES: Mapping[StrategyName, Strategy] = {
     StrategyName.CUTS: Strategy(CutSearch, "every minimal cut, with proof, in few experiments and rounds"),
     StrategyName.FASTFI: Strategy(FastFi, "FastFI as printed: only the cuts of the smallest size, one at a time"),
+    StrategyName.FASTFI_REPAIRED: Strategy(
+        partial(FastFi, repaired=True), "FastFI with its size growing as it should: cuts of all sizes, one at a time"
+    ),
     StrategyName.MICROFI: Strategy(MicroFi, "MicroFI: all candidates of a size at once, by impact, shared history"),
     StrategyName.INTELLIFI: Strategy(IntelliFi, "IntelliFI: as LDFI, but skips what a trace already shows failing"),
     StrategyName.LDFI: Strategy(Ldfi, "lineage-driven fault injection: all candidates of a size at once"),

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from cutset.inject.simulated import (
     All,
     Balance,
-    Cache,
     Call,
     Conditions,
     Execution,
@@ -37,8 +36,11 @@ def points(*apis: str) -> Points:
 
 
 @st.composite
-def systems(draw: st.DrawFn, *, hidden: bool = False, caches: bool = False, most_replicas: int = 3) -> Node:
-    """An API may be called from several places, by each kind of call; all but `hidden` ones are monotone."""
+def systems(draw: st.DrawFn, *, hidden: bool = False, varying: bool = False, most_replicas: int = 3) -> Node:
+    """An API may be called from several places, by each kind of call. All but `hidden` ones are monotone.
+
+    In `varying` ones paths differ without any fault, by more than which replicas serve.
+    """
     replicas = {api: draw(st.integers(1, most_replicas)) for api in APIS}
     apis = st.sampled_from(APIS)
     routes = st.lists(st.frozensets(st.sampled_from(sorted(points(*"UVWX"))), min_size=1), min_size=1, max_size=3)
@@ -50,7 +52,7 @@ def systems(draw: st.DrawFn, *, hidden: bool = False, caches: bool = False, most
         st.tuples(apis, st.integers(1, 3)).map(
             lambda drawn: Quorum(drawn[0], replicas[drawn[0]], min(drawn[1], replicas[drawn[0]]))
         ),
-        st.tuples(apis, apis).map(lambda pair: _in_zones(pair, replicas)),
+        st.tuples(apis, apis).map(lambda pair: _in_zones(pair, replicas, in_any_order=varying)),
         routes.map(lambda paths: Routes(tuple(paths))),
     )
 
@@ -59,39 +61,48 @@ def systems(draw: st.DrawFn, *, hidden: bool = False, caches: bool = False, most
         kinds: list[st.SearchStrategy[Node]] = [
             several.map(All),
             several.map(All),
-            st.builds(FirstOf, several, st.booleans()),
+            several.map(lambda several: FirstOf(several, in_any_order=varying)),
             parts.map(Optional),
             st.tuples(apis, parts).map(lambda pair: Call(pair[0], pair[1], replicas[pair[0]])),
         ]
         if hidden:
             kinds += [st.builds(Optional, parts, parts)] * 2
-        if caches:
-            kinds.append(st.builds(Cache, parts, st.just(0.5)))
         return st.one_of(kinds)
 
     return draw(st.recursive(leaves, extend, max_leaves=6))
 
 
-def _in_zones(apis: tuple[str, str], replicas: dict[str, int]) -> Node:
+def _in_zones(apis: tuple[str, str], replicas: dict[str, int], *, in_any_order: bool) -> Node:
     zones = range(1, min(replicas[api] for api in apis) + 1)
     inside = (All(tuple(Call(api, replicas=replicas[api], zone=zone) for api in apis)) for zone in zones)
-    return FirstOf(tuple(inside), in_any_order=True)
+    return FirstOf(tuple(inside), in_any_order)
 
 
-# A call that is mandatory only if an optional one answered, at the top of a request.
-HIDDEN_CALLS: st.SearchStrategy[Node] = st.lists(
-    st.one_of(
-        st.sampled_from("ABCDEF").map(Call),
-        st.sampled_from("GH").map(lambda api: Call(api, replicas=2)),
-        st.sampled_from("ABCDEF").map(lambda api: Optional(Call(api))),
-        st.permutations("ABCDEF").map(lambda p: FirstOf((Call(p[0]), Call(p[1])))),
-        st.permutations("ABCDEF").map(lambda p: Optional(Call(p[0]), Call(p[1]))),
-        st.permutations("ABCDEF").map(lambda p: Optional(Call(p[0]), FirstOf((Call(p[1]), Call(p[2]))))),
-        st.permutations("ABCDEF").map(lambda p: Optional(Call(p[0]), Call("G", replicas=2))),
-    ),
-    min_size=1,
-    max_size=5,
-).map(lambda parts: All(tuple(parts)))
+@st.composite
+def hidden_calls(draw: st.DrawFn, *, shared: bool) -> Node:
+    """Calls that are mandatory only if an optional one answered; shared: an API is called from several places."""
+    names = iter(draw(st.permutations("ABCDEFGHIJKLMNO")))
+
+    def call() -> Call:
+        api = draw(st.sampled_from("ABCDE")) if shared else next(names)
+        return Call(api, replicas=2 if api in "DH" else 1)
+
+    kinds = draw(st.lists(st.integers(0, 4), min_size=1, max_size=5))
+    parts: list[Node] = []
+    for kind in kinds:
+        match kind:
+            case 0:
+                parts.append(call())
+            case 1:
+                parts.append(Optional(call()))
+            case 2:
+                parts.append(FirstOf((call(), call())))
+            case 3:
+                parts.append(Optional(call(), call()))
+            case 4:
+                parts.append(Optional(call(), FirstOf((call(), call()))))
+    return All(tuple(parts))
+
 
 CONDITIONS = st.builds(Conditions, seed=st.integers(0, 99), balance=st.sampled_from(Balance))
 LIMITS = st.sampled_from([1, 2, 5, 10**9])
