@@ -32,7 +32,7 @@ It ends with one JSON line:
     hidden_call_cuts, hidden_call_misses_fastfi                      all cuts, and those that path clauses alone lose
     cache_systems, cache_misses, cache_misses_one_try                many requests per experiment, and one
     flaky_runs, flaky_wrong, requests_per_injection, flaky_wrong_fastfi_one_try
-    fig10_bound, fig10_injections, fig10_injections_worst_seed, fig10_rounds
+    fig10_bound, fig10_injections, fig10_rounds, fig10_injections_worst_seed    median and worst of nine seeds
     million_services_seconds, million_services_…                     for a thousand classes; memory, what was found
 """
 
@@ -308,7 +308,7 @@ def compare_planning(row: Row) -> Comparison:
 def fig10(results: Results) -> None:
     runs = dict(zip(FIGURE_10, compared(compare_skeletons, FIGURE_10), strict=True))
     sums = Sums(runs.values())
-    names = ["batch", "worst of 5 seeds", *PAPERS]
+    names = ["batch", "worst of 9 seeds", *PAPERS]
     print_table(
         "FastFI Fig. 10: injections; in brackets what FastFI prints, the fault-free run included",
         [
@@ -326,11 +326,11 @@ def fig10(results: Results) -> None:
             ),
         ],
     )
-    results.check(sums, ("batch", "worst of 5 seeds"))
+    results.check(sums, ("batch", "worst of 9 seeds"))
     results.numbers |= {
         "fig10_bound": sums.bound,
         "fig10_injections": sums.injections["batch"],
-        "fig10_injections_worst_seed": sums.injections["worst of 5 seeds"],
+        "fig10_injections_worst_seed": sums.injections["worst of 9 seeds"],
         "fig10_rounds": [each.runs["batch"].tally.rounds for each in runs.values()],
     }
 
@@ -340,10 +340,10 @@ def compare_skeletons(each: Skeletons) -> Comparison:
     bones = (one & two for one, two in zip(system.paths[::2], system.paths[1::2], strict=True))
     truth = frozenset(frozenset(chosen) for chosen in product(*bones))
     seeds = sorted(
-        (explored(ours(system, each.groups, seed=seed), Simulation(system)) for seed in range(5)),
+        (explored(ours(system, each.groups, seed=seed), Simulation(system)) for seed in range(9)),
         key=lambda run: (run.tally.injections, run.tally.rounds),
     )
-    runs = {"batch": seeds[2], "worst of 5 seeds": seeds[-1]}
+    runs = {"batch": seeds[4], "worst of 9 seeds": seeds[-1]}
     for name, start in PAPERS.items():
         runs[name] = explored(start(SearchSettings(each.groups)), Simulation(system), most=MOST_INJECTIONS)
     return Comparison(each.name, truth, runs, bound=len(truth) + len(system.paths) - 1)

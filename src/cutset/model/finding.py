@@ -30,8 +30,17 @@ def findings_of(events: Iterable[Event]) -> list[Finding]:
 
 
 def degradations_of(events: Iterable[Event]) -> list[Finding]:
-    """The minimal cuts under which a request is still answered, but with a part missing."""
-    return _minimal(events, Verdict.DEGRADED)
+    """The smallest cuts under which a request is still answered, but with a part missing.
+
+    Search injects large sets that it expects to survive, so that most of a degraded cut may have nothing to do with
+    what is missing: where a smaller one shows the same, that one is meant.
+    """
+    found = _minimal(events, Verdict.DEGRADED)
+    smallest: dict[tuple[str, str], int] = {}
+    for each in found:
+        key = (each.request, each.outcome.reason)
+        smallest[key] = min(len(each.cut), smallest.get(key, len(each.cut)))
+    return [each for each in found if len(each.cut) == smallest[each.request, each.outcome.reason]]
 
 
 def _minimal(events: Iterable[Event], verdict: Verdict) -> list[Finding]:

@@ -125,6 +125,17 @@ def test_finds_exactly_the_minimal_cuts_where_alternatives_come_in_any_order(
     assert max(asked.count(cut) for cut in asked) <= module.REPEATED_ASKS
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_ends_with_a_proof_where_equal_alternatives_are_optional(seed: int) -> None:
+    alternatives = FirstOf((Call("A", replicas=2), Call("B", replicas=2)), in_any_order=True)
+    search = CutSearch(SearchSettings(2, inventory=all_points(alternatives), seed=seed))
+
+    explore(search, Simulation(Optional(alternatives), Conditions(seed)))
+
+    assert search.result().minimal_cuts == ()
+    assert search.result().finished
+
+
 @pytest.mark.parametrize("shared", [False, True])
 @settings(max_examples=150, deadline=None)
 @given(data=st.data(), conditions=CONDITIONS, limit=LIMITS)
