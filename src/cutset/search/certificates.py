@@ -20,8 +20,10 @@ terms of clauses: it hits the zone of each clause whose condition it contains. S
 minimal hitting sets of the clauses without a condition, extended, where they meet conditions, by points of those zones.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import chain
 
 from cutset.model.fault import points_of
 from cutset.model.outcome import Outcome, Points, Verdict
@@ -72,6 +74,7 @@ class Evidence:
         self.kind = kind
         self.certificates: list[Certificate] = []
         self.failing: list[int] = []  # only the minimal ones
+        self.accepted: set[int] = set()  # survived as often as they were tried, though no certificate covers them
         self.points_of_call: list[int] = []  # the replicas of each call
         self._outcomes_of_failing: dict[int, Outcome] = {}
         self._unknown: list[int] = []
@@ -106,7 +109,7 @@ class Evidence:
         return self._clauses
 
     def clauses_of(self, certificate: Certificate) -> Iterator[Clause]:
-        zone = certificate.path | self.in_points(certificate.wavering)
+        zone = certificate.path | self.in_points(self.wavering_in(certificate))
         if self.kind is Certificates.STRICT:
             yield Clause(zone, certificate.failed)
         else:
@@ -115,6 +118,14 @@ class Evidence:
             if hidden:
                 yield Clause(zone, certificate.failed)
 
+    def wavering_in(self, certificate: Certificate) -> int:
+        """Calls that come and go by themselves under such failures, and were not made in this run."""
+        found = 0
+        for known in self.certificates:
+            if known.wavering and known.failed & certificate.failed == known.failed:
+                found |= known.wavering
+        return found & ~certificate.calls
+
     def hidden_by(self, certificate: Certificate) -> int:
         """The points that a hybrid certificate says nothing of, unless all that failed in its run fails."""
         together = self.in_calls(certificate.failed).bit_count() > 1
@@ -122,7 +133,7 @@ class Evidence:
         return self.in_points(certificate.vanished) | unwitnessed
 
     def covers(self, candidate: int) -> bool:
-        return any(clause.covers(candidate) for clause in self.clauses())
+        return candidate in self.accepted or any(clause.covers(candidate) for clause in self.clauses())
 
     def undecided(self) -> list[int]:
         """Sets whose own outcome stayed unknown and that no other experiment decides."""
@@ -135,13 +146,15 @@ class Evidence:
         """Only the smallest survivor of each failing cut."""
         found = []
         for cut in self._outcomes_of_failing:
-            survivors = [known.cut for known in self.certificates if known.cut & cut == cut]
+            survivors = [known.cut for known in self.certificates if known.cut & cut == cut != known.cut]
             if survivors:
                 found.append(Masked(self.to_points(cut), self.to_points(min(survivors, key=int.bit_count))))
         return tuple(found)
 
     def explain(self, candidate: int) -> tuple[Verdict, Outcome | None]:
         """Its own experiment counts most; then failing wins, since a masked cut fails although it may be covered."""
+        if candidate in self._outcomes_of_failing:  # where paths vary, it may have survived before
+            return Verdict.FAILED, self._outcomes_of_failing[candidate]
         for certificate in self.certificates:
             if certificate.cut == candidate:
                 return Verdict.SURVIVED, certificate.outcome
@@ -152,6 +165,16 @@ class Evidence:
             if any(clause.covers(candidate) for clause in self.clauses_of(certificate)):
                 return Verdict.SURVIVED, certificate.outcome
         return Verdict.UNKNOWN, None
+
+    def baseline(self) -> Certificate | None:
+        return next((known for known in self.certificates if not known.cut), None)
+
+    def settle(self, cut: int) -> None:
+        """Take what its own experiments showed, since no certificate will ever cover it."""
+        if any(known.cut == cut for known in self.certificates):
+            self.accepted.add(cut)
+        else:
+            self._unknown.append(cut)
 
     def all_points(self) -> int:
         return (1 << len(self._points)) - 1
@@ -180,8 +203,10 @@ class Evidence:
         return frozenset(self._points[bit.bit_length() - 1] for bit in bits(cut))
 
     def _certify(self, cut: int, outcome: Outcome) -> None:
+        # That a call answered may matter even if the answer was of no use: strict relies on all that did.
+        relied_on = outcome.path | outcome.calls if self.kind is Certificates.STRICT else outcome.path
         # A point that succeeded despite its fault (a tolerated delay) was not relied on to be without one.
-        path = self.to_bits(outcome.path) & ~cut
+        path = self.to_bits(relied_on) & ~cut
         new = Certificate(
             outcome=outcome,
             cut=cut,
@@ -227,21 +252,30 @@ def strongest(clauses: Iterable[Clause]) -> list[Clause]:
     return kept
 
 
-def uncovered_sets(clauses: Sequence[Clause], max_size: int) -> Iterator[int]:
-    """Each set of at most so many points that no clause covers contains one of these. Roughly the smallest first."""
+def uncovered_sets(
+    clauses: Sequence[Clause], max_size: int, accepted: Collection[int] = (), points: int = 0
+) -> Iterator[int]:
+    """Each set of at most so many points that no clause covers contains one of these. The smallest first.
+
+    Sets that are accepted count as covered, but not what contains them: they are extended by any of the points.
+    """
     conditional = [clause for clause in clauses if clause.condition]
+    unconditional = [clause.zone for clause in clauses if not clause.condition]
+    waiting: list[tuple[int, int]] = []  # a heap by size
     seen: set[int] = set()
-    for hitting in minimal_hitting_sets([clause.zone for clause in clauses if not clause.condition], max_size):
-        stack = [hitting]
-        while stack:
-            candidate = stack.pop()
+    for hitting in chain(minimal_hitting_sets(unconditional, max_size), [-1]):
+        while waiting and (hitting == -1 or waiting[0][0] <= hitting.bit_count()):
+            size, candidate = heappop(waiting)
             covering = next((clause for clause in conditional if clause.covers(candidate)), None)
-            if covering is None:
+            if covering is None and candidate not in accepted:
                 yield candidate
-            elif candidate.bit_count() < max_size:
-                extended = [candidate | point for point in bits(covering.zone)]
-                stack.extend(each for each in extended if each not in seen)
-                seen.update(extended)
+            elif size < max_size:
+                for point in bits((covering.zone if covering else points) & ~candidate):
+                    if candidate | point not in seen:
+                        seen.add(candidate | point)
+                        heappush(waiting, (size + 1, candidate | point))
+        if hitting != -1 and hitting not in seen:
+            heappush(waiting, (hitting.bit_count(), hitting))
 
 
 @dataclass(frozen=True, slots=True)

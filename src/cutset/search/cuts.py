@@ -16,7 +16,7 @@ Predictions decide only what to ask. The proof is `cutset.search.certificates`: 
 size is uncovered, so that what it reports is complete and minimal whatever the predictions were worth.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 from random import Random
@@ -151,11 +151,19 @@ class CutSearch:
         return cut in self._targets or not cut or not self._evidence.covers(cut)
 
     def _plan(self) -> list[int]:
-        if not self._evidence.certificates:
+        if self._evidence.baseline() is None:
             return [] if 0 in self._asked else [0]
-        if self._smallest_uncovered() is None:
-            return []
-        if self._discovery.needed and (cut := self._discovery.plan(self._evidence, self._max_size, self._random)):
+        while (smallest := self._smallest_uncovered()) is not None:
+            if cuts := self._plan_faults():
+                return cuts[: self._settings.round_size or None]
+            self._evidence.settle(smallest)  # where paths vary, survivors may certify nothing, however often we ask
+            self._smallest = None
+        return []
+
+    def _plan_faults(self) -> list[int]:
+        if self._discovery.needed and (
+            cut := self._discovery.plan(self._evidence, self._asked, self._max_size, self._random)
+        ):
             return [cut]
         cuts = self._confirm()
         if self._settings.one_shot and self._rounds == 1:
@@ -164,8 +172,7 @@ class CutSearch:
             cuts = single
         else:
             cuts = self._merge() or cuts
-        cuts = cuts or self._ask_again() or self._diagnose() or self._cover(expected=[])
-        return cuts[: self._settings.round_size or None]
+        return cuts or self._ask_again() or self._diagnose() or self._cover(expected=[])
 
     def _conclude_round(self) -> None:
         """Whether predictions held decides how many are ventured next."""
@@ -228,7 +235,8 @@ class CutSearch:
 
     def _is_plainly_replicated(self) -> bool:
         """Then the loss of all replicas is a safe bet; a call without replicas may well have one to fall back on."""
-        calls = self._evidence.certificates[0].calls
+        baseline = self._evidence.baseline()
+        calls = baseline.calls if baseline else 0
         return all(self._evidence.in_points(call).bit_count() > 1 for call in bits(calls))
 
     # ---------------------------------------------------------------------------------------------- cover
@@ -249,7 +257,7 @@ class CutSearch:
         strict = evidence.kind is Certificates.STRICT
         found: dict[tuple[int, int], _Skeleton] = {}
         for known in evidence.certificates:
-            hidden = evidence.hidden_by(known) | evidence.in_points(known.wavering)
+            hidden = evidence.hidden_by(known) | evidence.in_points(evidence.wavering_in(known))
             skeleton = _Skeleton(evidence.in_calls(known.path), known.failed, hidden, strict and bool(known.failed))
             key = (skeleton.calls, skeleton.failed if strict else hidden)
             if key not in found or skeleton.failed.bit_count() < found[key].failed.bit_count():
@@ -263,7 +271,7 @@ class CutSearch:
 
     def _covering_array(self, skeletons: list[_Skeleton], settled: list[int]) -> list[_Row]:
         """Where one skeleton serves for all: paths by `choose_paths`."""
-        free = [each for each in skeletons if not each.hidden and not each.conditional]
+        free = [each for each in skeletons if each.calls and not each.hidden and not each.conditional]
         if len(free) != 1 or self._share < 1 or (len(skeletons) > 1 and self._evidence.kind is Certificates.HYBRID):
             return []
         skeleton = free[0]
@@ -382,9 +390,9 @@ class CutSearch:
 
         Without those that keep others from happening: about what they hide, they certify nothing.
         """
-        if self._evidence.kind is Certificates.STRICT:
+        first = self._evidence.baseline()
+        if first is None or self._evidence.kind is Certificates.STRICT:
             return []
-        first = self._evidence.certificates[0]
         every = tolerated = 0
         for known in self._evidence.certificates:
             every |= self._evidence.in_calls(known.failed)
@@ -408,7 +416,7 @@ class CutSearch:
         """
         direct = [cut for cut in dict.fromkeys(self._owed) if cut not in self._asked and self._is_open(cut)]
         if not direct:
-            survived = {known.cut for known in self._evidence.certificates if known.wavering}
+            survived = {known.cut for known in self._evidence.certificates if self._evidence.wavering_in(known)}
             direct = [
                 cut
                 for cut in survived
@@ -446,16 +454,15 @@ class CutSearch:
     # ---------------------------------------------------------------------------------------------- candidates
 
     def _uncovered(self, clauses: Sequence[Clause], settled: Sequence[int], limit: int) -> list[int]:
-        found = (
-            cut for cut in uncovered_sets(clauses, self._max_size) if not any(known & cut == known for known in settled)
-        )
+        every = uncovered_sets(clauses, self._max_size, self._evidence.accepted, self._evidence.all_points())
+        found = (cut for cut in every if not any(known & cut == known for known in settled))
         return list(islice(found, limit))
 
     def _smallest_uncovered(self) -> int | None:
         if self._smallest is None:
             settled = [*self._evidence.failing, *self._evidence.undecided()]
-            if not self._evidence.certificates:
-                return None if settled else 0
+            if self._evidence.baseline() is None:
+                return None if 0 in settled else 0
             found = self._uncovered(self._evidence.clauses(), settled, 1)
             self._smallest = found[0] if found else -1
         return None if self._smallest == -1 else self._smallest
@@ -484,7 +491,7 @@ class _Discovery:
     _cut: int = 0
     _careful: bool = False
 
-    def plan(self, evidence: Evidence, max_size: int, random: Random) -> int:
+    def plan(self, evidence: Evidence, asked: Collection[int], max_size: int, random: Random) -> int:
         groups = evidence.points_of_call
         if not evidence.has_replicas():
             self.needed = False
@@ -499,7 +506,7 @@ class _Discovery:
                 if group.bit_count() >= most and not group & healthy:
                     healthy |= random.choice(list(bits(group)))
         cut = evidence.all_points() & ~healthy
-        if cut == self._cut or evidence.contains_failing(cut) or evidence.covers(cut):
+        if cut in asked or evidence.contains_failing(cut) or evidence.covers(cut):
             self.needed = False
             return 0
         self._cut = cut

@@ -294,7 +294,8 @@ def test_whatever_stays_unknown_hides_no_other_cut(
     for cut in truth - set(result.minimal_cuts):
         assert any(undecided <= cut for undecided in result.undecided)
     assert result.finished
-    assert len(set(asked)) == len(asked)
+    # Routes inside an optional part fail without a trace of it, so that paths seem to vary.
+    assert max(asked.count(cut) for cut in asked) <= module.REPEATED_ASKS
 
 
 def test_a_smaller_set_that_is_still_open_counts_though_a_larger_one_is_found_first() -> None:
