@@ -9,11 +9,12 @@ the faulted points of the calls that failed outright, it *covers* a set H, that 
   which replica serves, and that a call which some healthy replicas serve is served by more of them, too.
 - hybrid: also if H misses P and touches nothing that is *hidden*: no call that *vanished*, one that was made in a run
   in which less failed, but not in this one; and none of several calls that failed together, unless it was seen to fail
-  without all the others, since what it leads to by itself may have vanished, too. This needs, besides, that failures
-  which are tolerated one by one do not upset each other unseen.
+  alone, since what it leads to by itself may have vanished, too. This needs, besides, that failures which are tolerated
+  one by one do not upset each other unseen.
 
 Where paths vary without any fault (caches), a call that was made in another run in which exactly the same failed, but
-not in this one, though each might have gone the other's way, is *wavering*: a certificate says nothing about it.
+not in this one, though each might have gone the other's way and nothing took its place, is *wavering*: a certificate
+says nothing about it.
 
 A set that no certificate covers and that contains no failing set is *uncovered*: nobody knows whether it survives. In
 terms of clauses: it hits the zone of each clause whose condition it contains. So the minimal uncovered sets are
@@ -64,7 +65,7 @@ class Certificate:
     calls: int
     vanished: int = 0
     wavering: int = 0
-    witnessed: int = 0  # points that failed in runs in which less failed
+    witnessed: int = 0  # points of calls that also failed alone
 
 
 class Evidence:
@@ -223,11 +224,15 @@ class Evidence:
         """What the first run made and the second, in which at least as much failed, did not."""
         missing = known.calls & ~other.calls
         if known.failed == other.failed:
-            if self._could_take(known.path, other.cut) and self._could_take(other.path, known.cut):
+            # A call that others take the place of is one of several ways; one that nothing replaces comes and goes.
+            replaced = other.calls & ~known.calls
+            possible = self._could_take(known.path, other.cut) and self._could_take(other.path, known.cut)
+            if possible and not replaced:
                 other.wavering |= missing
         elif known.failed & other.failed == known.failed:
             other.vanished |= missing
-            other.witnessed |= known.failed
+            if self.in_calls(known.failed).bit_count() == 1:
+                other.witnessed |= known.failed
 
     def _could_take(self, path: int, cut: int) -> bool:
         """By other replicas, if need be."""
