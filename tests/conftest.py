@@ -1,4 +1,4 @@
-"""The same examples in every run, so that no commit fails by bad luck; `HYPOTHESIS_PROFILE=default` looks for new ones."""
+"""The same examples in every run, so that no commit fails by bad luck; `HYPOTHESIS_PROFILE=default` tries new ones."""
 
 import os
 
