@@ -57,7 +57,7 @@ class ClassSearch:
         if frozenset() in result.minimal_cuts:
             complete_up_to, reason = -1, "the request fails without any fault"
         elif not reason and complete_up_to < self._settings.max_size:
-            reason = f"the strategy `{self._settings.strategy}` has nothing left to try"
+            reason = f"the strategy `{self._settings.strategy}` has nothing left to try, or its proof takes too long"
         return RequestFinished(
             request=self.request.name,
             complete_up_to=complete_up_to,

@@ -23,7 +23,6 @@ minimal hitting sets of the clauses without a condition, extended, where they me
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
 from itertools import chain
 
 from cutset.model.fault import points_of
@@ -257,30 +256,46 @@ def strongest(clauses: Iterable[Clause]) -> list[Clause]:
     return kept
 
 
+class OutOfPatienceError(Exception):
+    """The enumeration took too long; all sets smaller than `size` had been served."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"too many sets of {size} points")
+        self.size = size
+
+
 def uncovered_sets(
-    clauses: Sequence[Clause], max_size: int, accepted: Collection[int] = (), points: int = 0
+    clauses: Sequence[Clause],
+    max_size: int,
+    *,
+    accepted: Collection[int] = (),
+    points: int = 0,
+    patience: int = 1_000_000,
 ) -> Iterator[int]:
     """Each set of at most so many points that no clause covers contains one of these. The smallest first.
 
     Sets that are accepted count as covered, but not what contains them: they are extended by any of the points.
+    Patience is in steps of a few microseconds; raises OutOfPatienceError.
     """
     conditional = [clause for clause in clauses if clause.condition]
     unconditional = [clause.zone for clause in clauses if not clause.condition]
-    waiting: list[tuple[int, int]] = []  # a heap by size
-    seen: set[int] = set()
-    for hitting in chain(minimal_hitting_sets(unconditional, max_size), [-1]):
-        while waiting and (hitting == -1 or waiting[0][0] <= hitting.bit_count()):
-            size, candidate = heappop(waiting)
+    steps = iter(range(patience))
+    larger: list[set[int]] = [set() for _ in range(max_size + 2)]  # by size: what is covered, with one more point
+    for size in range(max_size + 1):
+        hitting = minimal_hitting_sets(
+            unconditional, size, min_size=size, may_go_on=lambda: next(steps, None) is not None
+        )
+        for candidate in chain(sorted(larger[size]), (each for each in hitting if each not in larger[size])):
             covering = next((clause for clause in conditional if clause.covers(candidate)), None)
             if covering is None and candidate not in accepted:
                 yield candidate
-            elif size < max_size:
+            else:
                 for point in bits((covering.zone if covering else points) & ~candidate):
-                    if candidate | point not in seen:
-                        seen.add(candidate | point)
-                        heappush(waiting, (size + 1, candidate | point))
-        if hitting != -1 and hitting not in seen:
-            heappush(waiting, (hitting.bit_count(), hitting))
+                    larger[size + 1].add(candidate | point)
+            if next(steps, None) is None:
+                raise OutOfPatienceError(size)
+        if next(steps, None) is None:  # it may have run out between two sets
+            raise OutOfPatienceError(size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ Predictions decide only what to ask. The proof is `cutset.search.certificates`: 
 size is uncovered, so that what it reports is complete and minimal whatever the predictions were worth.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations, islice
 from random import Random
@@ -24,8 +25,16 @@ from random import Random
 from cutset.model.fault import points_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.search.bitset import bits
-from cutset.search.certificates import ASSUMPTIONS, Clause, Evidence, strongest, uncovered_sets
+from cutset.search.certificates import (
+    ASSUMPTIONS,
+    Clause,
+    Evidence,
+    OutOfPatienceError,
+    strongest,
+    uncovered_sets,
+)
 from cutset.search.cover import choose_paths
+from cutset.search.discovery import Discovery
 from cutset.search.strategy import Certificates, SearchResult, SearchSettings
 
 COVER_EFFORT = 400  # see `choose_paths`: a few seconds for the largest requests, which an experiment is worth
@@ -35,7 +44,6 @@ EXPLANATIONS = 16  # of one unexpected failure, tried in one round
 REPEATED_ASKS = 8  # of a set that survives on paths that vary, without the call in question
 CONFIRM_GROWTH, COVER_GROWTH = 32, 4  # of a round, as long as predictions hold
 FIRST_COVER_ROUND = 4
-MIXED_CAUSE = 0.2  # how likely a failure of several calls together is, against that of the replicas of one call
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,14 @@ class _Row:
     target: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Proof:
+    """Up to which size everything is decided. Without an uncovered set, and short of the goal: it takes too long."""
+
+    complete_up_to: int
+    uncovered: int | None = None
+
+
 class CutSearch:
     def __init__(self, settings: SearchSettings) -> None:
         self._settings = settings
@@ -81,8 +97,8 @@ class CutSearch:
         self._held = 0  # rounds in a row in which most predictions held
         self._cover_window = FIRST_COVER_ROUND
         self._share = 1.0  # of the calls of a row that get faults beyond its target's
-        self._discovery = _Discovery(needed=not settings.inventory)
-        self._smallest: int | None = None  # uncovered set, as far as it was computed since the last outcome
+        self._discovery = Discovery(needed=not settings.inventory)
+        self._proof: _Proof | None = None  # if computed since the last outcome
         self._evidence.to_bits(settings.inventory)
         if settings.trust_hints:
             for hint in settings.hints:
@@ -103,23 +119,21 @@ class CutSearch:
         cut = self._evidence.to_bits(points_of(outcome.cut))
         self._asked.setdefault(cut, 1)
         self._pending.discard(cut)
-        known = len(self._evidence.points_of_call), self._evidence.all_points()
+        known = self._evidence.all_points()
         self._evidence.learn(outcome)
-        self._smallest = None
+        self._proof = None
         failed = outcome.verdict is Verdict.FAILED
         if failed and cut in self._targets and cut != self._targets[cut]:
             self._unexpected.add(cut)
-        self._discovery.learn(
-            cut, failed=failed, news=(len(self._evidence.points_of_call), self._evidence.all_points()) != known
-        )
+        self._discovery.learn(cut, failed=failed, news=self._evidence.all_points() != known)
 
     def result(self) -> SearchResult:
         evidence = self._evidence
-        smallest = self._smallest_uncovered()
+        proof = self._prove()
         return SearchResult(
             minimal_cuts=tuple(evidence.to_points(cut) for cut in evidence.failing if self._in_size(cut)),
-            complete_up_to=self._max_size if smallest is None else smallest.bit_count() - 1,
-            finished=smallest is None,
+            complete_up_to=proof.complete_up_to,
+            finished=proof.complete_up_to == self._max_size,
             left=len(self._round) + len(self._pending),
             undecided=tuple(evidence.to_points(cut) for cut in evidence.undecided() if self._in_size(cut)),
             rounds=self._rounds,
@@ -153,11 +167,11 @@ class CutSearch:
     def _plan(self) -> list[int]:
         if self._evidence.baseline() is None:
             return [] if 0 in self._asked else [0]
-        while (smallest := self._smallest_uncovered()) is not None:
+        while (uncovered := self._prove().uncovered) is not None:
             if cuts := self._plan_faults():
                 return cuts[: self._settings.round_size or None]
-            self._evidence.settle(smallest)  # where paths vary, survivors may certify nothing, however often we ask
-            self._smallest = None
+            self._evidence.settle(uncovered)  # where paths vary, survivors may certify nothing, however often we ask
+            self._proof = None
         return []
 
     def _plan_faults(self) -> list[int]:
@@ -166,7 +180,7 @@ class CutSearch:
         ):
             return [cut]
         cuts = self._confirm()
-        if self._settings.one_shot and self._rounds == 1:
+        if self._settings.one_shot and self._rounds <= 1:
             cuts += self._cover(expected=cuts)
         elif single := [cut for cut in cuts if self._evidence.in_calls(cut).bit_count() == 1]:
             cuts = single
@@ -221,7 +235,9 @@ class CutSearch:
             for certificate in evidence.certificates
             for clause in evidence.clauses_of(certificate)
         )
-        calls = islice(uncovered_sets(clauses, self._max_size), PREDICTIONS)
+        calls: list[int] = []
+        with suppress(OutOfPatienceError):
+            calls.extend(islice(uncovered_sets(clauses, self._max_size), PREDICTIONS))
         predicted = {evidence.in_points(each) for each in calls} | set(self._siblings())
         return {cut for cut in predicted if self._in_size(cut) and self._is_open(cut)}
 
@@ -453,19 +469,29 @@ class CutSearch:
 
     # ---------------------------------------------------------------------------------------------- candidates
 
-    def _uncovered(self, clauses: Sequence[Clause], settled: Sequence[int], limit: int) -> list[int]:
-        every = uncovered_sets(clauses, self._max_size, self._evidence.accepted, self._evidence.all_points())
-        found = (cut for cut in every if not any(known & cut == known for known in settled))
-        return list(islice(found, limit))
-
-    def _smallest_uncovered(self) -> int | None:
-        if self._smallest is None:
+    def _prove(self) -> _Proof:
+        if self._proof is None:
             settled = [*self._evidence.failing, *self._evidence.undecided()]
             if self._evidence.baseline() is None:
-                return None if 0 in settled else 0
-            found = self._uncovered(self._evidence.clauses(), settled, 1)
-            self._smallest = found[0] if found else -1
-        return None if self._smallest == -1 else self._smallest
+                return _Proof(self._max_size if 0 in settled else -1)
+            try:
+                found = next(self._uncovered_sets(self._evidence.clauses(), settled), None)
+                self._proof = _Proof(self._max_size if found is None else found.bit_count() - 1, found)
+            except OutOfPatienceError as error:
+                self._proof = _Proof(error.size - 1)
+        return self._proof
+
+    def _uncovered(self, clauses: Sequence[Clause], settled: Sequence[int], limit: int) -> list[int]:
+        found: list[int] = []
+        with suppress(OutOfPatienceError):
+            found.extend(islice(self._uncovered_sets(clauses, settled), limit))
+        return found
+
+    def _uncovered_sets(self, clauses: Sequence[Clause], settled: Sequence[int]) -> Iterator[int]:
+        every = uncovered_sets(
+            clauses, self._max_size, accepted=self._evidence.accepted, points=self._evidence.all_points()
+        )
+        return (cut for cut in every if not any(known & cut == known for known in settled))
 
     def _is_open(self, cut: int) -> bool:
         evidence = self._evidence
@@ -477,45 +503,3 @@ class CutSearch:
 
     def _weight(self, cut: int) -> float:
         return sum(self._settings.weights.get(point.of_api, 0.0) for point in self._evidence.to_points(cut))
-
-
-@dataclass(slots=True)
-class _Discovery:
-    """Finds replicas that nobody told of: everything seen is injected at once while new points appear.
-
-    A call is believed to be known once its loss fails the request or, after the first failure, once it has as many
-    replicas as any; one of them stays healthy then.
-    """
-
-    needed: bool
-    _cut: int = 0
-    _careful: bool = False
-
-    def plan(self, evidence: Evidence, asked: Collection[int], max_size: int, random: Random) -> int:
-        groups = evidence.points_of_call
-        if not evidence.has_replicas():
-            self.needed = False
-            return 0
-        most = max(map(int.bit_count, groups))
-        healthy = 0
-        for cut in evidence.failing:
-            if not cut & healthy and cut.bit_count() <= max_size:
-                healthy |= random.choice(list(bits(cut)))
-        if self._careful:
-            for group in groups:
-                if group.bit_count() >= most and not group & healthy:
-                    healthy |= random.choice(list(bits(group)))
-        cut = evidence.all_points() & ~healthy
-        if cut in asked or evidence.contains_failing(cut) or evidence.covers(cut):
-            self.needed = False
-            return 0
-        self._cut = cut
-        return cut
-
-    def learn(self, cut: int, *, failed: bool, news: bool) -> None:
-        if news:
-            self.needed = self.needed or self._cut != 0
-        elif cut == self._cut != 0:
-            self.needed = failed and not self._careful
-        if failed and cut == self._cut:
-            self._careful = True

@@ -9,7 +9,15 @@ from cutset.inject.simulated import Call, FirstOf, Node, Optional, all_points
 from cutset.model.fault import cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.search.bitset import bits
-from cutset.search.certificates import ASSUMPTIONS, Clause, Evidence, explain, strongest, uncovered_sets
+from cutset.search.certificates import (
+    ASSUMPTIONS,
+    Clause,
+    Evidence,
+    OutOfPatienceError,
+    explain,
+    strongest,
+    uncovered_sets,
+)
 from cutset.search.strategy import Certificates, Masked
 
 POINTS = 7
@@ -280,3 +288,13 @@ def test_a_cut_that_survived_by_chance_and_then_failed_is_explained_as_failing()
 def test_assumptions_are_stated_for_each_kind() -> None:
     assert set(ASSUMPTIONS) == set(Certificates)
     assert ASSUMPTIONS[Certificates.STRICT] in ASSUMPTIONS[Certificates.HYBRID]
+
+
+def test_an_enumeration_that_takes_too_long_says_which_sizes_are_done() -> None:
+    clauses = [Clause(0b111 << 3 * number) for number in range(6)]  # the smallest sets that hit them have six points
+
+    with pytest.raises(OutOfPatienceError) as raised:
+        list(uncovered_sets(clauses, 6, patience=100))
+
+    assert 0 < raised.value.size <= 6
+    assert len(list(uncovered_sets(clauses, 6))) == 3**6

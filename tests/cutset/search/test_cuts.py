@@ -3,6 +3,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 
 import pytest
@@ -44,6 +45,7 @@ from cutset.inject.simulated import (
 from cutset.model.fault import cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.search import cuts as module
+from cutset.search.certificates import uncovered_sets
 from cutset.search.cuts import CutSearch
 from cutset.search.strategy import Certificates, Masked, SearchSettings
 
@@ -620,6 +622,7 @@ def test_the_same_seed_asks_the_same(data: st.DataObject, system: Node, limit: i
 
 ASKS = """
 from cutset.inject.simulated import *
+from cutset.search.certificates import uncovered_sets
 from cutset.search.cuts import CutSearch
 from cutset.search.strategy import SearchSettings
 parts = (Call("A", replicas=3), FirstOf((Call("B"), Call("C", replicas=2))), Optional(Call("D"), Call("E")))
@@ -647,3 +650,16 @@ def test_the_same_seed_asks_the_same_in_every_process() -> None:
 
     assert first == second
     assert first.count("\n") > 3
+
+
+def test_a_proof_that_takes_too_long_ends_the_search_with_what_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = All(tuple(Call(api, replicas=4) for api in "ABCDEF"))
+    monkeypatch.setattr(module, "uncovered_sets", partial(uncovered_sets, patience=20))
+    search = CutSearch(SearchSettings(4, inventory=all_points(system)))
+
+    explore(search, Simulation(system))
+
+    result = search.result()
+    assert not result.finished
+    assert is_honest(result, minimal_cuts_by_brute_force(system, 4))
+    assert 0 <= result.complete_up_to < 4
