@@ -141,7 +141,7 @@ def test_wrong_search_settings_are_answered_with_the_right_ones(write):
         "  `limits.error_rate`: expected a share above 0 and below 1, found 0",
         "  `limits.rounds`: expected a whole number from 0 on, found -1",
         "  `limits.minutes`: expected minutes from 0 on, found -2",
-        '  `search.strategy`: expected `cuts`, `fastfi`, `microfi`, `intellifi` or `ldfi`, found "fastfy"',
+        '  `search.strategy`: expected `cuts`, `fastfi`, `fastfi-repaired`, `microfi`, `intellifi` or `ldfi`, found "fastfy"',
         '  `search.certificates`: expected `hybrid` or `strict`, found "lax"',
         '  `search.across_requests`: expected `verify` or `trust`, found "maybe"',
         "  `search.across`: unknown key. Valid keys: `across_requests`, `certificates`, `strategy`",

@@ -55,7 +55,7 @@ class Clause:
 
 @dataclass(slots=True)
 class Certificate:
-    """A surviving run, as bit sets: of points, but for `calls`, `vanished` and `wavering`, which are of calls."""
+    """A surviving run, as bit sets: of points, but for `calls` and `vanished`, which are of calls."""
 
     outcome: Outcome
     cut: int
@@ -63,7 +63,6 @@ class Certificate:
     failed: int
     calls: int
     vanished: int = 0
-    wavering: int = 0
     witnessed: int = 0  # points of calls that also failed alone
 
 
@@ -77,6 +76,7 @@ class Evidence:
         self.accepted: set[int] = set()  # survived as often as they were tried, though no certificate covers them
         self.points_of_call: list[int] = []  # the replicas of each call
         self._outcomes_of_failing: dict[int, Outcome] = {}
+        self._wavering: dict[int, int] = {}  # calls that come and go, by what failed in the runs that show it
         self._unknown: list[int] = []
         self._points: list[Point] = []
         self._point_bits: dict[Point, int] = {}
@@ -121,9 +121,9 @@ class Evidence:
     def wavering_in(self, certificate: Certificate) -> int:
         """Calls that come and go by themselves under such failures, and were not made in this run."""
         found = 0
-        for known in self.certificates:
-            if known.wavering and known.failed & certificate.failed == known.failed:
-                found |= known.wavering
+        for failed, wavering in self._wavering.items():
+            if failed & certificate.failed == failed:
+                found |= wavering
         return found & ~certificate.calls
 
     def hidden_by(self, certificate: Certificate) -> int:
@@ -153,14 +153,12 @@ class Evidence:
 
     def explain(self, candidate: int) -> tuple[Verdict, Outcome | None]:
         """Its own experiment counts most; then failing wins, since a masked cut fails although it may be covered."""
-        if candidate in self._outcomes_of_failing:  # where paths vary, it may have survived before
-            return Verdict.FAILED, self._outcomes_of_failing[candidate]
-        for certificate in self.certificates:
-            if certificate.cut == candidate:
-                return Verdict.SURVIVED, certificate.outcome
-        for cut, outcome in self._outcomes_of_failing.items():
-            if cut & candidate == cut:
-                return Verdict.FAILED, outcome
+        survived = [known.outcome for known in self.certificates if known.cut == candidate]
+        if survived and candidate not in self._outcomes_of_failing:  # where paths vary, it may do both
+            return Verdict.SURVIVED, survived[0]
+        failing = [cut for cut in self._outcomes_of_failing if cut & candidate == cut]
+        if failing:
+            return Verdict.FAILED, self._outcomes_of_failing[min(failing, key=int.bit_count)]
         for certificate in self.certificates:
             if any(clause.covers(candidate) for clause in self.clauses_of(certificate)):
                 return Verdict.SURVIVED, certificate.outcome
@@ -214,6 +212,11 @@ class Evidence:
             failed=cut & self.in_points(self.in_calls(self.to_bits(outcome.failed) & cut)),
             calls=self.in_calls(self.to_bits(outcome.calls | outcome.path)),
         )
+        if any(
+            (old.cut, old.path, old.failed, old.calls) == (new.cut, new.path, new.failed, new.calls)
+            for old in self.certificates
+        ):
+            return
         for old in self.certificates:
             self._compare(old, new)
             self._compare(new, old)
@@ -226,8 +229,8 @@ class Evidence:
             # A call that others take the place of is one of several ways; one that nothing replaces comes and goes.
             replaced = other.calls & ~known.calls
             possible = self._could_take(known.path, other.cut) and self._could_take(other.path, known.cut)
-            if possible and not replaced:
-                other.wavering |= missing
+            if missing and possible and not replaced:
+                self._wavering[known.failed] = self._wavering.get(known.failed, 0) | missing
         elif known.failed & other.failed == known.failed:
             other.vanished |= missing
             if self.in_calls(known.failed).bit_count() == 1:

@@ -41,7 +41,7 @@ COVER_EFFORT = 400  # see `choose_paths`: a few seconds for the largest requests
 SAMPLED_CANDIDATES = 600  # enough to tell which path covers most
 PREDICTIONS = 20_000  # looked at in one round
 EXPLANATIONS = 16  # of one unexpected failure, tried in one round
-REPEATED_ASKS = 8  # of a set that survives on paths that vary, without the call in question
+REPEATED_ASKS = 6  # of a set that survives on paths that vary, without the call in question
 CONFIRM_GROWTH, COVER_GROWTH = 32, 4  # of a round, as long as predictions hold
 FIRST_COVER_ROUND = 4
 
