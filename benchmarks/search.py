@@ -52,6 +52,7 @@ from typing import Any, TypeVar
 from benchmarks.fastfi_tables import FIGURE_10, TABLE_5, Row, Skeletons, system_of
 from benchmarks.lower_bounds import exact_bound, replica_bound
 from benchmarks.microfi_table7 import table7
+from benchmarks.plot import Bar, injections_svg
 from benchmarks.random_systems import (
     CACHES,
     COUNTER_EXAMPLES,
@@ -203,6 +204,7 @@ class Results:
 
     def __init__(self) -> None:
         self.numbers: dict[str, object] = {}
+        self.bars: list[Bar] = []
         self.misses = self.non_minimal = 0
         self.planning_seconds = 0.0
 
@@ -266,6 +268,9 @@ def table5(results: Results) -> None:
     )
     results.check(sums, OURS)
     results.planned(runs.values())
+    results.bars = [
+        Bar(row.name, bounds[row], each.runs["batch"].tally.injections, row.fastfi) for row, each in runs.items()
+    ]
     results.numbers |= {
         "injections_total": sums.injections["batch"],
         "injections_one_shot": sums.injections["one-shot"],
@@ -616,6 +621,7 @@ def cuts(several: Iterable[Points]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="How many experiments each search strategy needs")
     parser.add_argument("--only", action="append", choices=[*SECTIONS, "microfi"], metavar="SECTION")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="write the picture of Table 5, as SVG")
     parser.add_argument("--groundtruth", type=Path, metavar="FOLDER", help="for MicroFI's Table 7")
     arguments = parser.parse_args()
     if "microfi" in (arguments.only or ()) and not arguments.groundtruth:
@@ -628,6 +634,8 @@ def main() -> None:
             say(f"{name}: {time.perf_counter() - start:.0f} s\n")
     if arguments.groundtruth and "microfi" in (arguments.only or ["microfi"]):
         microfi(arguments.groundtruth)
+    if arguments.plot:
+        arguments.plot.write_text(injections_svg(results.bars))
     print(json.dumps(results.numbers))
 
 

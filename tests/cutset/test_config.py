@@ -135,13 +135,14 @@ def test_wrong_search_settings_are_answered_with_the_right_ones(write):
         search: {strategy: fastfy, certificates: lax, across: trust, across_requests: maybe}
         limits: {flake_rate: 0.6, error_rate: 0, rounds: -1, minutes: -2}
     """)
+    strategies = "`cuts`, `fastfi`, `fastfi-repaired`, `microfi`, `intellifi` or `ldfi`"
     assert refusal(path).message.splitlines() == [
         "`cutset.yaml` has 8 problems:",
         "  `limits.flake_rate`: expected a share from 0 to 0.5, found 0.6",
         "  `limits.error_rate`: expected a share above 0 and below 1, found 0",
         "  `limits.rounds`: expected a whole number from 0 on, found -1",
         "  `limits.minutes`: expected minutes from 0 on, found -2",
-        '  `search.strategy`: expected `cuts`, `fastfi`, `fastfi-repaired`, `microfi`, `intellifi` or `ldfi`, found "fastfy"',
+        f'  `search.strategy`: expected {strategies}, found "fastfy"',
         '  `search.certificates`: expected `hybrid` or `strict`, found "lax"',
         '  `search.across_requests`: expected `verify` or `trust`, found "maybe"',
         "  `search.across`: unknown key. Valid keys: `across_requests`, `certificates`, `strategy`",
