@@ -9,8 +9,8 @@ the faulted points of the calls that failed outright, it *covers* a set H, that 
   which replica serves, and that a call which some healthy replicas serve is served by more of them, too.
 - hybrid: also if H misses P and touches nothing that is *hidden*: no call that *vanished*, one that was made in a run
   in which less failed, but not in this one; and none of several calls that failed together, unless it was seen to fail
-  alone, since what it leads to by itself may have vanished, too. This needs, besides, that failures which are tolerated
-  one by one do not upset each other unseen.
+  alone (or, if it is only made once others failed, with fewer of them), since what it leads to by itself may have
+  vanished, too. This needs, besides, that failures which are tolerated one by one do not upset each other unseen.
 
 Where paths vary without any fault (caches), a call that was made in another run in which exactly the same failed, but
 not in this one, though each might have gone the other's way and nothing took its place, is *wavering*: a certificate
@@ -63,7 +63,6 @@ class Certificate:
     failed: int
     calls: int
     vanished: int = 0
-    witnessed: int = 0  # points of calls that also failed alone
 
 
 class Evidence:
@@ -76,6 +75,8 @@ class Evidence:
         self.accepted: set[int] = set()  # survived as often as they were tried, though no certificate covers them
         self.points_of_call: list[int] = []  # the replicas of each call
         self._outcomes_of_failing: dict[int, Outcome] = {}
+        self._failures: set[int] = set()  # what failed in one surviving run or another
+        self._usual_calls = 0  # those that are made where nothing fails
         self._wavering: dict[int, int] = {}  # calls that come and go, by what failed in the runs that show it
         self._unknown: list[int] = []
         self._points: list[Point] = []
@@ -128,8 +129,13 @@ class Evidence:
 
     def hidden_by(self, certificate: Certificate) -> int:
         """The points that a hybrid certificate says nothing of, unless all that failed in its run fails."""
-        together = self.in_calls(certificate.failed).bit_count() > 1
-        unwitnessed = certificate.failed & ~certificate.witnessed if together else 0
+        unwitnessed = certificate.failed
+        if self.in_calls(unwitnessed).bit_count() == 1:
+            unwitnessed = 0
+        for failed in self._failures if unwitnessed else ():
+            if failed & certificate.failed == failed != certificate.failed:
+                alone = self.in_calls(failed).bit_count() == 1
+                unwitnessed &= ~(failed if alone else failed & ~self.in_points(self._usual_calls))
         return self.in_points(certificate.vanished) | unwitnessed
 
     def covers(self, candidate: int) -> bool:
@@ -221,6 +227,9 @@ class Evidence:
             self._compare(old, new)
             self._compare(new, old)
         self.certificates.append(new)
+        self._failures.add(new.failed)
+        if not new.failed:
+            self._usual_calls |= new.calls
 
     def _compare(self, known: Certificate, other: Certificate) -> None:
         """What the first run made and the second, in which at least as much failed, did not."""
@@ -233,8 +242,6 @@ class Evidence:
                 self._wavering[known.failed] = self._wavering.get(known.failed, 0) | missing
         elif known.failed & other.failed == known.failed:
             other.vanished |= missing
-            if self.in_calls(known.failed).bit_count() == 1:
-                other.witnessed |= known.failed
 
     def _could_take(self, path: int, cut: int) -> bool:
         """By other replicas, if need be."""
