@@ -15,11 +15,8 @@ from cutset.inject.simulated import (
     Optional,
     Quorum,
     Routes,
-    Runs,
     all_points,
 )
-from cutset.model.fault import cut_of
-from cutset.model.outcome import Outcome, Points
 from cutset.model.point import Point
 
 PLAIN = ("call", "fallback", "optional", "all")
@@ -161,29 +158,6 @@ class _Builder:
     def _several(self, depth: int) -> tuple[Node, ...]:
         first = self.node(depth - 1)
         return (first, self.node(depth - 1)) if self.left > 0 else (first,)
-
-
-@dataclass(frozen=True, slots=True)
-class Shuffled:
-    """A system whose points swap their names, so that which of them share an API tells nothing true."""
-
-    system: Runs
-    names: dict[Point, Point]
-
-    def run(self, cut: Points) -> Outcome:
-        originals = {name: point for point, name in self.names.items()}
-        outcome = self.system.run(frozenset(originals[point] for point in cut))
-        return Outcome(
-            cut_of(cut),
-            outcome.verdict,
-            path=self.renamed(outcome.path),
-            failed=self.renamed(outcome.failed),
-            calls=self.renamed(outcome.calls),
-            requests=outcome.requests,
-        )
-
-    def renamed(self, points: Points) -> Points:
-        return frozenset(self.names[point] for point in points)
 
 
 def shuffled_names(system: Node, seed: int) -> dict[Point, Point]:

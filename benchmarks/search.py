@@ -61,7 +61,6 @@ from benchmarks.random_systems import (
     SHUFFLED,
     CounterExample,
     Family,
-    Shuffled,
     shuffled_names,
     systems_of,
 )
@@ -73,6 +72,7 @@ from cutset.inject.simulated import (
     Conditions,
     Node,
     Runs,
+    Shuffled,
     Simulation,
     Tally,
     all_points,

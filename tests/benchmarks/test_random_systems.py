@@ -9,12 +9,11 @@ from benchmarks.random_systems import (
     SHUFFLED,
     CounterExample,
     Family,
-    Shuffled,
     shuffled_names,
     systems_of,
 )
 
-from cutset.inject.simulated import All, Call, Node, Simulation, all_points, minimal_cuts_by_brute_force
+from cutset.inject.simulated import All, Call, Node, Shuffled, Simulation, all_points, minimal_cuts_by_brute_force
 from cutset.model.fault import points_of
 from cutset.model.outcome import Verdict
 from cutset.model.point import Point

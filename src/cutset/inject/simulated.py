@@ -8,7 +8,7 @@ alternative paths that share a skeleton (`grouped_skeletons`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import combinations
@@ -266,6 +266,28 @@ class AskTell(Protocol):
 
 class Runs(Protocol):
     def run(self, cut: Points) -> Outcome: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffled:
+    """A system whose points have swapped their names, so that which of them share an API tells nothing true."""
+
+    system: Runs
+    names: dict[Point, Point]
+
+    def run(self, cut: Points) -> Outcome:
+        originals = {name: point for point, name in self.names.items()}
+        outcome = self.system.run(frozenset(originals[point] for point in cut))
+        return replace(
+            outcome,
+            cut=cut_of(cut),
+            path=self.renamed(outcome.path),
+            failed=self.renamed(outcome.failed),
+            calls=self.renamed(outcome.calls),
+        )
+
+    def renamed(self, points: Points) -> Points:
+        return frozenset(self.names[point] for point in points)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ some survivor is taken to survive, which is unsound where a tolerated failure hi
 Y only if X answered": the survivor of {X} does not call Y, so {Y} is never tried).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 from cutset.model.fault import points_of
@@ -98,7 +99,7 @@ class Clauses:
         return self._numbers[point]
 
 
-class LineageSearch:
+class LineageSearch(ABC):
     """Rounds, history and result. A strategy plans the rounds, and may predict cuts to fail instead of asking for them.
 
     What was tested is not asked again, nor what contains a failing or a predicted cut, even in the middle of a round.
@@ -162,9 +163,9 @@ class LineageSearch:
             assumption=self._assumption,
         )
 
+    @abstractmethod
     def _plan(self) -> list[Points]:
         """The cuts of the next round in their order; nothing when the strategy has no more to ask."""
-        raise NotImplementedError
 
     def _is_predicted_to_fail(self, _cut: Points) -> bool:
         return False

@@ -35,6 +35,7 @@ from cutset.search.certificates import (
 )
 from cutset.search.cover import choose_paths
 from cutset.search.discovery import Discovery
+from cutset.search.skeleton import Skeleton, best_path
 from cutset.search.strategy import Certificates, SearchResult, SearchSettings
 
 COVER_EFFORT = 400  # see `choose_paths`: a few seconds for the largest requests, which an experiment is worth
@@ -44,22 +45,6 @@ EXPLANATIONS = 16  # of one unexpected failure, tried in one round
 REPEATED_ASKS = 6  # of a set that survives on paths that vary, without the call in question
 CONFIRM_GROWTH, COVER_GROWTH = 32, 4  # of a round, as long as predictions hold
 FIRST_COVER_ROUND = 4
-
-
-@dataclass(frozen=True, slots=True)
-class _Skeleton:
-    """The calls of a path whichever replicas serve, what must fail for it to be taken, and what it says nothing of."""
-
-    calls: int
-    failed: int
-    hidden: int
-    conditional: bool  # strict: it only certifies sets that contain `failed`
-
-    def certifies(self, candidate: int) -> bool:
-        """Given a path with these calls that the candidate misses."""
-        if self.failed & candidate == self.failed:
-            return True
-        return not self.conditional and not self.hidden & candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,14 +252,14 @@ class CutSearch:
         self._targets = {row.cut: row.target for row in rows}
         return list(self._targets)
 
-    def _skeletons(self) -> list[_Skeleton]:
+    def _skeletons(self) -> list[Skeleton]:
         """Without those for which a shorter one serves as well."""
         evidence = self._evidence
         strict = evidence.kind is Certificates.STRICT
-        found: dict[tuple[int, int], _Skeleton] = {}
+        found: dict[tuple[int, int], Skeleton] = {}
         for known in evidence.certificates:
             hidden = evidence.hidden_by(known) | evidence.in_points(evidence.wavering_in(known))
-            skeleton = _Skeleton(evidence.in_calls(known.path), known.failed, hidden, strict and bool(known.failed))
+            skeleton = Skeleton(evidence.in_calls(known.path), known.failed, hidden, strict and bool(known.failed))
             key = (skeleton.calls, skeleton.failed if strict else hidden)
             if key not in found or skeleton.failed.bit_count() < found[key].failed.bit_count():
                 found[key] = skeleton
@@ -285,7 +270,7 @@ class CutSearch:
             if not any(other.calls & each.calls == other.calls != each.calls for other in free)
         ]
 
-    def _covering_array(self, skeletons: list[_Skeleton], settled: list[int]) -> list[_Row]:
+    def _covering_array(self, skeletons: list[Skeleton], settled: list[int]) -> list[_Row]:
         """Where one skeleton serves for all: paths by `choose_paths`."""
         free = [each for each in skeletons if each.calls and not each.hidden and not each.conditional]
         if len(free) != 1 or self._share < 1 or (len(skeletons) > 1 and self._evidence.kind is Certificates.HYBRID):
@@ -302,7 +287,7 @@ class CutSearch:
         rows = [_Row(skeleton.failed | everything & ~path, 0) for path in paths]
         return [row for row in rows if row.cut not in self._asked and not self._evidence.contains_failing(row.cut)]
 
-    def _covering_greedily(self, skeletons: list[_Skeleton], settled: list[int]) -> list[_Row]:
+    def _covering_greedily(self, skeletons: list[Skeleton], settled: list[int]) -> list[_Row]:
         """The path that covers most of what is left, again and again."""
         settled = list(settled)
         clauses = list(self._evidence.clauses())
@@ -312,7 +297,7 @@ class CutSearch:
             candidates = self._uncovered(clauses, settled, SAMPLED_CANDIDATES)
             if not candidates:
                 break
-            best = self._best_path(skeletons, candidates, settled)
+            best = best_path(skeletons, candidates, settled, self._evidence, self._random)
             if best is None:  # no path that we can foresee covers any of them
                 target = cut = min(candidates, key=int.bit_count)
             else:
@@ -329,66 +314,6 @@ class CutSearch:
                 condition = skeleton.failed if skeleton.conditional else 0
                 clauses = strongest([*clauses, Clause(path | skeleton.hidden, condition)])
         return list(rows.values())
-
-    def _best_path(
-        self, skeletons: list[_Skeleton], candidates: list[int], settled: list[int]
-    ) -> tuple[_Skeleton, int, list[int]] | None:
-        """One healthy replica per call, by hill climbing from several candidates that it must miss."""
-        missing = {
-            point: sum(1 << number for number, candidate in enumerate(candidates) if not candidate & point)
-            for point in bits(self._evidence.all_points())
-        }
-        best: tuple[int, _Skeleton, int] | None = None
-        for skeleton in skeletons if len(skeletons) <= 12 else self._random.sample(skeletons, 12):
-            certified = sum(1 << number for number, each in enumerate(candidates) if skeleton.certifies(each))
-            columns = [self._evidence.in_points(call) for call in bits(skeleton.calls)]
-            to_hit = [cut for cut in settled if cut & ~skeleton.failed]
-            for _ in range(4 if certified else 0):
-                target = candidates[self._random.choice(list(bits(certified))).bit_length() - 1]
-                path = self._path_that_misses(target, columns, to_hit, certified, missing)
-                if path is None:
-                    continue
-                covered = certified
-                for point in bits(path):
-                    covered &= missing[point]
-                cut = skeleton.failed | self._evidence.in_points(skeleton.calls) & ~path
-                better = best is None or covered.bit_count() > best[0].bit_count()
-                if covered and better and not self._evidence.contains_failing(cut):
-                    best = (covered, skeleton, path)
-        if best is None:
-            return None
-        covered, skeleton, path = best
-        return skeleton, path, [candidates[number.bit_length() - 1] for number in bits(covered)]
-
-    def _path_that_misses(
-        self, target: int, columns: list[int], to_hit: list[int], certified: int, missing: dict[int, int]
-    ) -> int | None:
-        path, covered = 0, certified
-        self._random.shuffle(columns)
-        to_hit = [*columns, *to_hit]
-        for cut in to_hit:
-            if not cut & path:
-                choices = [point for point in bits(cut & ~target) if point in missing]
-                if not choices:
-                    return None
-                self._random.shuffle(choices)
-                point = max(choices, key=lambda each: (covered & missing[each]).bit_count())
-                path |= point
-                covered &= missing[point]
-        for point in bits(path):
-            if all(cut & path & ~point for cut in to_hit):
-                path &= ~point
-        for point in bits(path):
-            rest = certified
-            for other in bits(path & ~point):
-                rest &= missing[other]
-            column = next((column for column in columns if column & point), 0)
-            choices = [other for other in bits(column & ~path & ~target) if other in missing]
-            best = max([point, *choices], key=lambda each: (rest & missing[each]).bit_count())
-            changed = path & ~point | best
-            if all(cut & changed for cut in to_hit):
-                path = changed
-        return path
 
     def _soften(self, cut: int, target: int) -> int:
         """After failures that nothing of the maximal size explains, fewer calls get faults beyond the target's."""

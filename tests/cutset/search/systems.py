@@ -1,7 +1,6 @@
 """Random systems that are small enough for brute force, and a loop that explores them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import combinations
 
 from hypothesis import strategies as st
@@ -119,28 +118,6 @@ def searches(draw: st.DrawFn, system: Node, *, certificates: Certificates | None
         one_shot=draw(st.booleans()),
         seed=draw(st.integers(0, 9)),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Shuffled:
-    """A system whose points have swapped their names, so that which of them share an API tells nothing true."""
-
-    system: Runs
-    names: dict[Point, Point]
-
-    def run(self, cut: Points) -> Outcome:
-        originals = {name: point for point, name in self.names.items()}
-        outcome = self.system.run(frozenset(originals[point] for point in cut))
-        return replace(
-            outcome,
-            cut=cut_of(cut),
-            path=self.renamed(outcome.path),
-            failed=self.renamed(outcome.failed),
-            calls=self.renamed(outcome.calls),
-        )
-
-    def renamed(self, renamed: Points) -> Points:
-        return frozenset(self.names[point] for point in renamed)
 
 
 def run(system: Node, cut: Points, turn: int = 0) -> Outcome:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.cutset.search.systems import (
     CONDITIONS,
     LIMITS,
-    Shuffled,
     explore,
     hidden_calls,
     is_honest,
@@ -37,6 +36,7 @@ from cutset.inject.simulated import (
     Quorum,
     Routes,
     Runs,
+    Shuffled,
     Simulation,
     all_points,
     minimal_cuts_by_brute_force,
