@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -298,7 +299,7 @@ def test_a_budget_that_is_just_enough_leaves_nothing_to_do(tmp_path: Path) -> No
 
 
 def test_every_request_class_gets_its_share_of_the_slots(tmp_path: Path) -> None:
-    laboratory = SimulatedLaboratory(pause=0.001)
+    laboratory = SimulatedLaboratory(pause=0.03)
     run(tmp_path, laboratory, replace(SETTINGS, parallel=2))
 
     # The second class begins after a poolful of answers to the first, although that one has more to ask.
@@ -326,16 +327,22 @@ def test_what_failed_one_class_is_trusted_by_the_next_only_if_told_so(tmp_path: 
 def test_no_more_experiments_are_in_flight_than_allowed(tmp_path: Path) -> None:
     class CountingLaboratory(SimulatedLaboratory):
         now = most = 0
+        full = asyncio.Event()
 
         async def run(self, request: Request, cut: Cut) -> Outcome:
             self.now += 1
             self.most = max(self.most, self.now)
+            if self.now >= SETTINGS.parallel:
+                self.full.set()
+            # Long enough for the searches, in their threads, to fill the slots on a busy machine too.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.full.wait(), timeout=1)
             try:
                 return await super().run(request, cut)
             finally:
                 self.now -= 1
 
-    laboratory = CountingLaboratory(pause=0.001)
+    laboratory = CountingLaboratory()
     run(tmp_path, laboratory)
 
     assert laboratory.most == SETTINGS.parallel
