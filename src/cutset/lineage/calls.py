@@ -10,12 +10,9 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from cutset.model.point import Point
-from cutset.model.span import Span
+from cutset.model.span import GRPC_FAILURES, Span
 from cutset_agent.wire import normalise_api
 
-# gRPC statuses by which a server says that it failed, after OpenTelemetry's semantic conventions for server spans:
-# UNKNOWN, DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS. The others are answers (NOT_FOUND, …).
-_GRPC_FAILURES = frozenset({2, 4, 12, 13, 14, 15})
 _INJECTED_FLAGS = frozenset({"FI", "DI"})
 
 
@@ -87,7 +84,7 @@ def _attempt(span: Span) -> Attempt:
 def answered_badly(span: Span) -> bool:
     grpc_status = _number(span, "grpc.status_code", -1)
     if grpc_status >= 0:
-        return grpc_status in _GRPC_FAILURES
+        return grpc_status in GRPC_FAILURES
     status = _number(span, "http.status_code", 0)
     return status == 0 or status >= 500  # 0: the caller hung up before there was an answer
 

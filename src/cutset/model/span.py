@@ -6,6 +6,36 @@ from enum import StrEnum
 
 AttributeValue = str | int | float | bool
 
+# The attributes that say what a span was about, by their present names in OpenTelemetry's semantic conventions, and the
+# field of `SpanLabel` (and column of the store) that holds each. Readers translate older names into these.
+KEPT_ATTRIBUTES: Mapping[str, str] = {
+    "http.request.method": "http_method",
+    "http.route": "http_route",
+    "url.path": "url_path",
+    "http.response.status_code": "http_status",
+    "rpc.system.name": "rpc_system",
+    "rpc.method": "rpc_method",  # `package.Service/Method`
+    "rpc.response.status_code": "rpc_status",  # as text: OK, UNAVAILABLE, …
+    "db.system.name": "db_system",
+    "db.operation.name": "db_operation",  # SELECT, GET, find, …: of statements only the verb is kept
+    "db.collection.name": "db_collection",
+    "messaging.system": "messaging_system",
+    "messaging.operation.name": "messaging_operation",
+    "messaging.destination.name": "messaging_destination",
+    "peer.service": "peer",
+}
+
+# The codes by which a server says that it failed, after OpenTelemetry's semantic conventions for server spans. The
+# others are answers (NOT_FOUND, …).
+GRPC_FAILURES: Mapping[int, str] = {
+    2: "UNKNOWN",
+    4: "DEADLINE_EXCEEDED",
+    12: "UNIMPLEMENTED",
+    13: "INTERNAL",
+    14: "UNAVAILABLE",
+    15: "DATA_LOSS",
+}
+
 
 class SpanKind(StrEnum):
     INTERNAL = "internal"
@@ -17,8 +47,8 @@ class SpanKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    trace_id: str  # 32 lower-case hex digits
-    span_id: str  # 16 lower-case hex digits
+    trace_id: str  # 32 lower-case hex digits, or whatever a source without such ids has
+    span_id: str  # 16 lower-case hex digits, likewise; the two halves of one call may share it, as in Zipkin
     parent_id: str  # "" for a root
     service: str
     name: str
@@ -27,3 +57,27 @@ class Span:
     end_ns: int
     error: bool = False
     attributes: Mapping[str, AttributeValue] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SpanLabel:
+    """All of a span but its ids, its times and its parent: what it has in common with many others."""
+
+    service: str
+    name: str
+    kind: SpanKind = SpanKind.INTERNAL
+    error: bool = False
+    http_method: str = ""
+    http_route: str = ""
+    url_path: str = ""
+    http_status: str = ""
+    rpc_system: str = ""
+    rpc_method: str = ""
+    rpc_status: str = ""
+    db_system: str = ""
+    db_operation: str = ""
+    db_collection: str = ""
+    messaging_system: str = ""
+    messaging_operation: str = ""
+    messaging_destination: str = ""
+    peer: str = ""
