@@ -1,37 +1,47 @@
-"""Request classes: which kind of user request a trace is of."""
+"""Request classes: which kind of user request a trace is of (CAST §3.3)."""
 
-from collections.abc import Sequence
-from urllib.parse import urlsplit
+import re
 
-from cutset.model.span import Span, SpanKind
-from cutset_agent.wire import normalise_api
+from cutset.model.call_tree import CallTree
+from cutset.model.span import SpanLabel
 
-# Newer and older semantic conventions, and Envoy's names.
-_METHOD = ("http.request.method", "http.method")
-_PATH = ("url.path", "http.target", "url.full", "http.url")
+# Routes by which a gateway says that it passes on whatever comes.
+_CATCH_ALL = re.compile(r"/?(\*+|\{[^/]*\*[^/]*\})/?")
 
 
-def request_class(spans: Sequence[Span]) -> str:
-    """`GET /product/{id}` where the application names its route, `GET /product/*` where it does not.
+def request_class(entry: SpanLabel, tree: CallTree, *, by_calls: bool = False) -> str:
+    """`GET /product/{id}` where the application names its route, the learned `GET /product/*` where it does not.
 
-    A trace that does not begin with an HTTP request is named after its first span.
+    A gateway that routes everything alike tells nothing, so that the request is named after what it was passed on to.
+    With `by_calls`, requests that are named alike are told apart by the APIs that their first service calls.
     """
-    ids = {span.span_id for span in spans}
-    # Roots are spans whose parent is not in the trace: a recorded root may have a remote parent.
-    roots = [span for span in spans if span.parent_id not in ids]
-    if not roots:
-        return "unknown"
-    servers = sorted((span for span in spans if span.kind is SpanKind.SERVER), key=lambda span: span.start_ns)
-    for span in servers:
-        if method := _first(span, _METHOD):
-            if route := span.attributes.get("http.route"):
-                return f"{method} {route}"
-            if span.name.startswith(f"{method} /"):
-                return span.name
-    first = min(roots, key=lambda span: span.start_ns)
-    method, path = _first(first, _METHOD), _first(first, _PATH)
-    return normalise_api(method, urlsplit(path).path or "/", grpc=False) if method and path else first.name
+    name = _name(entry)
+    within = tree
+    while not name and len(within.calls) == 1:
+        within = within.calls[0]
+        if _CATCH_ALL.fullmatch(within.point.api.rpartition(" ")[2]) is None:
+            name = within.point.api
+    name = name or entry.name or "unknown"
+    return f"{name} ({_calls_of(within)})" if by_calls else name
 
 
-def _first(span: Span, names: Sequence[str]) -> str:
-    return next((str(span.attributes[name]) for name in names if name in span.attributes), "")
+def is_named_by_span(entry: SpanLabel) -> bool:
+    """Whether only the name of the span tells what was asked for, so that different requests may be named alike."""
+    return not (entry.http_route or entry.url_path or entry.rpc_method)
+
+
+def _name(entry: SpanLabel) -> str:
+    if entry.http_route and _CATCH_ALL.fullmatch(entry.http_route) is None:
+        return f"{entry.http_method} {entry.http_route}".lstrip()
+    if entry.http_method and entry.name.startswith(f"{entry.http_method} /"):
+        return entry.name  # as OpenTelemetry names a span after the route
+    if entry.url_path:
+        return f"{entry.http_method} {entry.url_path}".lstrip()
+    if entry.rpc_method:
+        return entry.rpc_method
+    return "" if entry.http_route or _CATCH_ALL.fullmatch(entry.name) else entry.name
+
+
+def _calls_of(tree: CallTree) -> str:
+    apis = sorted({call.point.api for call in tree.calls})
+    return f"calls {', '.join(apis)}" if apis else "no calls"

@@ -18,6 +18,14 @@ class Component(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Role(StrEnum):
+    """When a call is made, as far as traces tell."""
+
+    ALWAYS = "always"
+    SOMETIMES = "sometimes"
+    AFTER_FAILURE = "after failure"  # only when another call of the same caller failed: a fallback
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class CallTree:
     """A call with the calls that its service made to answer it; the root is the request itself.
@@ -29,6 +37,7 @@ class CallTree:
     failed: bool = False  # as its caller saw it
     component: Component = Component.UNKNOWN
     calls: tuple["CallTree", ...] = ()
+    framework: str = ""  # grpc, http, redis, postgresql, kafka, …: what carried or served it
 
     def walk(self) -> Iterator["CallTree"]:
         """This call and all inside it, callers first."""
@@ -37,3 +46,7 @@ class CallTree:
             tree = pending.pop()
             yield tree
             pending.extend(reversed(tree.calls))
+
+    def edges(self) -> Iterator[tuple["CallTree", "CallTree"]]:
+        """Each call inside this one, after the call that made it."""
+        return ((caller, callee) for caller in self.walk() for callee in caller.calls)

@@ -1,27 +1,57 @@
-from dataclasses import replace
+import pytest
 
-from trace_builder import Made, trace
+from cutset.lineage.classes import is_named_by_span, request_class
+from cutset.model.call_tree import CallTree
+from cutset.model.point import Point
+from cutset.model.span import SpanKind, SpanLabel
 
-from cutset.lineage.classes import request_class
-from cutset.model.span import Span, SpanKind
-
-
-def test_the_route_that_the_application_names_is_the_class() -> None:
-    spans = trace(Made("cart/GetCart"))
-    spans[1] = replace(spans[1], name="GET /product/{id}")
-
-    assert request_class(spans) == "GET /product/{id}"
+ALONE = CallTree(Point("frontend", "any"))
 
 
-def test_without_a_route_identifiers_in_the_path_are_left_out() -> None:
-    assert request_class(trace(Made("cart/GetCart"))) == "GET /product/*"
+def tree(*calls: CallTree) -> CallTree:
+    return CallTree(Point("gateway", "any"), calls=calls)
 
 
-def test_a_trace_that_does_not_begin_with_http_is_named_after_its_first_span() -> None:
-    span = Span("t" * 32, "1" * 16, "", "worker", "consume orders", SpanKind.CONSUMER, 0, 1)
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [
+        (SpanLabel("shop", "GET", http_method="GET", http_route="/product/{id}", url_path="/p/7"), "GET /product/{id}"),
+        (SpanLabel("shop", "GET /product/{id}", http_method="GET", url_path="/product/7"), "GET /product/{id}"),
+        (SpanLabel("shop", "GET", http_method="GET", url_path="/product/*"), "GET /product/*"),
+        (SpanLabel("shop", "handle", http_route="/product/{id}"), "/product/{id}"),
+        (SpanLabel("shop", "x", rpc_method="shop.Cart/GetCart"), "shop.Cart/GetCart"),
+        (SpanLabel("worker", "consume orders", SpanKind.CONSUMER), "consume orders"),
+        (SpanLabel("worker", ""), "unknown"),
+    ],
+)
+def test_a_request_is_named_by_the_best_that_its_entry_tells(entry: SpanLabel, name: str) -> None:
+    assert request_class(entry, ALONE) == name
 
-    assert request_class([span]) == "consume orders"
+
+@pytest.mark.parametrize("route", ["/*", "/**", "*", "/{path:.*}", "/{proxy*}"])
+def test_what_a_gateway_passes_on_is_named_after_whom_it_was_passed_on_to(route: str) -> None:
+    order = CallTree(Point("orders", "GET /orders/{id}"), calls=(CallTree(Point("users", "GetUser")),))
+    passed_on = tree(CallTree(Point("inner-gateway", f"GET {route}"), calls=(order,)))
+
+    assert (
+        request_class(SpanLabel("gateway", "GET", http_method="GET", http_route=route), passed_on) == "GET /orders/{id}"
+    )
 
 
-def test_no_spans_no_class() -> None:
-    assert request_class([]) == "unknown"
+def test_a_catch_all_that_calls_several_keeps_the_name_of_its_span() -> None:
+    several = tree(CallTree(Point("a", "A")), CallTree(Point("b", "B")))
+
+    assert request_class(SpanLabel("gateway", "proxy", http_route="/*"), several) == "proxy"
+
+
+def test_requests_of_one_name_are_told_apart_by_their_calls_if_so_wished() -> None:
+    entry = SpanLabel("frontend", "Recv.")
+    page = tree(CallTree(Point("ad", "GetAds")), CallTree(Point("cart", "GetCart"), failed=True))
+
+    assert request_class(entry, page, by_calls=True) == "Recv. (calls GetAds, GetCart)"
+    assert request_class(entry, tree(), by_calls=True) == "Recv. (no calls)"
+
+
+def test_only_names_of_spans_may_stand_for_several_requests() -> None:
+    assert is_named_by_span(SpanLabel("frontend", "Recv."))
+    assert not is_named_by_span(SpanLabel("frontend", "GET", url_path="/"))

@@ -1,0 +1,208 @@
+"""From the spans of a trace to the calls between services: the tree of what one request did.
+
+A call may show as the client's span, as the server's, as both, and again as those of sidecars on both sides; the trace
+data of real systems knows spans without a kind and sidecars that call both sides `client`. So what makes a call is
+mostly that a span's service is another one than its parent's. Spans inside one service only connect calls.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from cutset.model.call_tree import CallTree, Component
+from cutset.model.point import Point
+from cutset.model.shape import ROOT
+from cutset.model.span import SpanKind, SpanLabel
+
+UNKNOWN = "unknown"  # a callee of which the trace tells nothing
+MAX_DEPTH = 64  # calls nested deeper hang at this depth: comparing trees must not exhaust the stack
+
+_CALLING = frozenset({SpanKind.CLIENT, SpanKind.PRODUCER})
+_CALLED = frozenset({SpanKind.SERVER, SpanKind.CONSUMER})
+_CACHES = frozenset({"redis", "valkey", "memcached", "memcache", "hazelcast", "aerospike", "mc"})
+
+# Istio's telemetry about the calls that it makes for its own ends, half of the spans of some meshes.
+_MESH_SERVICES = frozenset({"istio-mixer", "istio-policy", "istio-telemetry"})
+_MESH_CALL = re.compile(r"async outbound\|.*\bistio-(policy|telemetry|mixer)\b")
+
+
+@dataclass(slots=True)
+class _Node:
+    """A call under construction."""
+
+    label: SpanLabel
+    position: int  # of its first span
+    caller: "_Node | None" = None
+    client: SpanLabel | None = None
+    failed: bool = False
+    unanswered: bool = False  # so far there is only the client's span
+    depth: int = 0
+    calls: list["_Node"] = field(default_factory=list)
+
+
+def call_tree(labels: Sequence[SpanLabel], parents: Sequence[int]) -> tuple[SpanLabel, CallTree]:
+    """The label of the span by which the request entered, and its calls; positions are as in `Shape`.
+
+    A call whose caller was never exported hangs under the request itself: leaving it out would hide what was relied on.
+    """
+    request = _read(labels, parents)
+    trees: dict[int, CallTree] = {}
+    for node in reversed(_callers_first(request)):  # not by recursion, whatever the depth
+        calls = tuple(sorted(trees.pop(id(call)) for call in node.calls))
+        trees[id(node)] = _finished(node, calls)
+    return request.label, trees[id(request)]
+
+
+def calls_in_order(labels: Sequence[SpanLabel], parents: Sequence[int]) -> tuple[tuple[str, CallTree], ...]:
+    """The calling service and the call, without what happened inside it, in the order in which calls began."""
+    calls = sorted(_callers_first(_read(labels, parents)), key=lambda node: node.position)
+    return tuple((node.caller.label.service, _finished(node, ())) for node in calls if node.caller is not None)
+
+
+def _read(labels: Sequence[SpanLabel], parents: Sequence[int]) -> _Node:
+    children: list[list[int]] = [[] for _ in labels]
+    roots = []
+    for position, parent in enumerate(parents):
+        if parent >= 0:
+            children[parent].append(position)
+        else:
+            roots.append(position)
+    entry = min(roots, key=lambda root: (_is_noise(labels[root]), parents[root] != ROOT, root), default=0)
+    passed_on = _passed_on(entry, labels, children)
+    entry = passed_on[-1]
+    request = _Node(labels[entry], entry, failed=labels[entry].error)
+    done = bytearray(len(labels))
+    for position in passed_on:
+        done[position] = True
+    _collect(children[entry], request, labels, children, done)
+    # What hangs under lost parents; then, in a malformed trace, what no root leads to.
+    for position in (*roots, *range(len(labels))):
+        if not done[position]:
+            _collect([position], request, labels, children, done)
+    return request
+
+
+def api_of(label: SpanLabel, client: SpanLabel | None = None) -> str:
+    """What a server's span says was called; what only the client knows, its span adds."""
+    halves = (label, client) if client is not None else (label,)
+    if rpc_method := _first(half.rpc_method for half in halves):
+        return rpc_method.rpartition("/")[2] or rpc_method
+    if path := label.http_route or label.url_path or (client.url_path if client is not None else ""):
+        return f"{_first(half.http_method for half in halves)} {path}".lstrip()
+    return label.name or UNKNOWN
+
+
+def component_of(label: SpanLabel) -> tuple[Component, str]:
+    """What kind of thing was called, and by or on what (CAST §3.4.2's component and framework)."""
+    if system := label.db_system.lower():
+        return (Component.CACHE if system in _CACHES else Component.DATABASE), system
+    if label.messaging_system:
+        return Component.QUEUE, label.messaging_system.lower()
+    if label.rpc_system or label.rpc_method:
+        return Component.RPC, label.rpc_system.lower()
+    if label.http_method or label.http_route or label.url_path:
+        return Component.HTTP, "http"
+    return Component.UNKNOWN, ""
+
+
+def _passed_on(entry: int, labels: Sequence[SpanLabel], children: Sequence[Sequence[int]]) -> list[int]:
+    """The spans by which the request entered, the last of them that of the first service.
+
+    A load generator or a gateway that only passes the request on is not part of what is looked at.
+    """
+    passed_on = [entry]
+    while labels[entry].kind in _CALLING:
+        inside = [child for child in children[entry] if not _is_noise(labels[child])]
+        if len(inside) != 1 or inside[0] in passed_on or labels[inside[0]].service == labels[entry].service:
+            break
+        (entry,) = inside
+        passed_on.append(entry)
+    return passed_on
+
+
+def _collect(
+    start: Iterable[int],
+    request: _Node,
+    labels: Sequence[SpanLabel],
+    children: Sequence[Sequence[int]],
+    done: bytearray,
+) -> None:
+    """Adds the calls that these spans and those below them tell of."""
+    # Each with the call that it is part of, and the call that is being made there, if any.
+    pending: list[tuple[int, _Node, _Node | None]] = [(position, request, None) for position in start]
+    while pending:
+        position, within, outgoing = pending.pop()
+        label = labels[position]
+        if done[position]:
+            continue
+        done[position] = True
+        if _is_noise(label):
+            pending.extend((child, within, None) for child in children[position])
+            continue
+        if label.service != within.label.service or (outgoing is not None and label.kind in _CALLED):
+            within, outgoing = _answered(within, outgoing, label, position), None
+        elif outgoing is None and label.kind in _CALLING:
+            outgoing = _called(within, label, position)
+            outgoing.client, outgoing.unanswered = label, True
+        pending.extend((child, within, outgoing) for child in children[position])
+
+
+def _answered(within: _Node, outgoing: _Node | None, label: SpanLabel, position: int) -> _Node:
+    if outgoing is None:
+        return _called(within, label, position)
+    if label.kind is SpanKind.CONSUMER:  # the queue answered the caller, and called the consumer
+        return _called(outgoing, label, position)
+    if not outgoing.unanswered:  # an earlier attempt of the same call: the last was taken up first
+        return _called(within, label, position)
+    outgoing.label, outgoing.unanswered = label, False
+    outgoing.failed = outgoing.failed or label.error
+    return outgoing
+
+
+def _called(caller: _Node, label: SpanLabel, position: int) -> _Node:
+    if caller.depth == MAX_DEPTH and caller.caller is not None:
+        caller = caller.caller
+    call = _Node(label, position, caller, failed=label.error, depth=caller.depth + 1)
+    caller.calls.append(call)
+    return call
+
+
+def _remote_point(client: SpanLabel) -> Point:
+    """Whom a client's span speaks of: a data store, a queue, or a service that exports nothing."""
+    if client.db_system:
+        operation = " ".join(filter(None, (client.db_operation, client.db_collection)))
+        return Point(client.peer or client.db_system, operation or client.name or UNKNOWN)
+    if client.messaging_system:
+        operation = " ".join(filter(None, (client.messaging_operation or "publish", client.messaging_destination)))
+        return Point(client.peer or client.messaging_system, operation)
+    return Point(client.peer or UNKNOWN, api_of(client))
+
+
+def _callers_first(request: _Node) -> list[_Node]:
+    nodes, pending = [], [request]
+    while pending:
+        node = pending.pop()
+        nodes.append(node)
+        pending.extend(node.calls)
+    return nodes
+
+
+def _finished(node: _Node, calls: tuple[CallTree, ...]) -> CallTree:
+    if node.unanswered:
+        point = _remote_point(node.label)
+    else:
+        point = Point(node.label.service or UNKNOWN, api_of(node.label, node.client))
+    component, framework = component_of(node.label)
+    if component is Component.UNKNOWN and node.client is not None:
+        component, framework = component_of(node.client)
+    return CallTree(point, node.failed, component, calls, framework)
+
+
+def _is_noise(label: SpanLabel) -> bool:
+    return label.service in _MESH_SERVICES or (
+        label.name.startswith("async ") and _MESH_CALL.match(label.name) is not None
+    )
+
+
+def _first(texts: Iterable[str]) -> str:
+    return next(filter(None, texts), "")

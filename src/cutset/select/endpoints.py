@@ -1,0 +1,74 @@
+"""Where to inject (CAST §3.4.2): endpoints, and what is left of them after pruning.
+
+An endpoint is (component, framework, method): the same operation through another library fails in another way and is
+handled by other code. Services that share a library share its handling of failures, so that a few of them stand for
+all; and within one trace the last call of an endpoint finds the system in its most advanced state.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from cutset.model.call_tree import CallTree, Component
+from cutset.model.point import Point
+
+_OPERATIONS = frozenset({Component.DATABASE, Component.CACHE, Component.QUEUE})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Endpoint:
+    component: Component
+    framework: str
+    method: str
+
+    def __str__(self) -> str:
+        return f"{self.component}/{self.framework or 'unknown'}/{self.method}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Target:
+    """One place to inject at: an endpoint as one service calls it, in a trace that shows it."""
+
+    endpoint: Endpoint
+    point: Point  # with its caller; the last occurrence where there are several
+    request_class: str
+
+
+def endpoint_of(call: CallTree) -> Endpoint:
+    """Of data stores and queues the operation alone: on which table or topic does not change how a library fails."""
+    method = call.point.api.partition(" ")[0] if call.component in _OPERATIONS else call.point.api
+    return Endpoint(call.component, call.framework, method)
+
+
+def endpoints(kinds: Mapping[CallTree, int]) -> Counter[tuple[Endpoint, str]]:
+    """How often each service called each endpoint."""
+    counts: Counter[tuple[Endpoint, str]] = Counter()
+    for tree, traces in kinds.items():
+        for caller, callee in tree.edges():
+            counts[endpoint_of(callee), caller.point.service] += traces
+    return counts
+
+
+def injection_targets(
+    representatives: Mapping[str, Sequence[tuple[str, CallTree]]], *, services_each: int, rng: random.Random
+) -> list[Target]:
+    """Of the classes' most complex traces, given as their calls in order, each with the service that made it.
+
+    Each endpoint in at most so many services, and there only its last call.
+    """
+    shown: dict[Endpoint, dict[str, Target]] = {}
+    for name, calls in sorted(representatives.items()):
+        times = Counter((caller, call.point) for caller, call in calls)
+        last = {(endpoint_of(call), caller): call.point for caller, call in calls}
+        for (endpoint, caller), point in last.items():
+            occurrence = "last" if times[caller, point] > 1 else ""
+            target = Target(endpoint, replace(point, caller=caller, occurrence=occurrence), name)
+            shown.setdefault(endpoint, {}).setdefault(caller, target)
+    chosen: list[Target] = []
+    for _, by_service in sorted(shown.items()):
+        services = sorted(by_service)
+        if len(services) > services_each:
+            services = sorted(rng.sample(services, services_each))
+        chosen.extend(by_service[service] for service in services)
+    return chosen

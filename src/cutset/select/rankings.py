@@ -1,0 +1,43 @@
+"""Which APIs come first: the inputs of APIRank, and the two rankings that MicroFI §6.4 compares it with."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from cutset.model.call_tree import CallTree
+from cutset.model.point import Point
+from cutset.select.api_rank import TraceKind
+
+Edges = frozenset[tuple[Point, Point]]
+
+
+def trace_kinds(kinds: Mapping[CallTree, int]) -> list[TraceKind]:
+    """For APIRank, which looks at which APIs call which, not how often. The request itself is no API of its own."""
+    seen: Counter[tuple[frozenset[Point], Edges]] = Counter()
+    for tree, traces in kinds.items():
+        apis = frozenset(callee.point for _, callee in tree.edges())
+        calls = frozenset((caller.point, callee.point) for caller, callee in tree.edges() if caller.point in apis)
+        seen[apis, calls] += traces
+    return [TraceKind(apis, calls, traces) for (apis, calls), traces in seen.items() if apis]
+
+
+def static_rank(kinds: Iterable[CallTree]) -> dict[Point, float]:
+    """*Static*: APIs that more others call come first."""
+    callers: dict[Point, set[Point]] = {}
+    for tree in kinds:
+        for caller, callee in tree.edges():
+            callers.setdefault(callee.point, set()).add(caller.point)
+    return _scaled({api: len(of_api) for api, of_api in callers.items()})
+
+
+def dynamic_rank(kinds: Mapping[CallTree, int]) -> dict[Point, float]:
+    """*Dynamic*: APIs that are called more often come first."""
+    times: Counter[Point] = Counter()
+    for tree, traces in kinds.items():
+        for _, callee in tree.edges():
+            times[callee.point] += traces
+    return _scaled(times)
+
+
+def _scaled(scores: Mapping[Point, int]) -> dict[Point, float]:
+    highest = max(scores.values(), default=1)
+    return {api: score / highest for api, score in scores.items()}

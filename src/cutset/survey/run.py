@@ -1,0 +1,93 @@
+"""Reads all stored traces, in parallel parts, into one summary.
+
+Traces are split by their ids, so that each is read whole by one worker. First the paths are read, to learn which parts
+of them vary; then the traces, each distinct shape only once. Works on any `Executor`: a process pool, a Dask cluster.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
+
+from cutset.lineage.call_tree import call_tree, calls_in_order
+from cutset.lineage.classes import is_named_by_span, request_class
+from cutset.lineage.templates import PathCounts, Templates, learn, mask_name, merge, templates_of
+from cutset.model.shape import Shape
+from cutset.model.span import SpanLabel
+from cutset.select.complexity import DEFAULT_WEIGHTS, Weights, complexity
+from cutset.store.shapes import TraceRange, path_counts, shapes
+from cutset.survey.summary import ClassSummary, Representative, Survey, absorb, better
+
+Result = TypeVar("Result")
+Progress = Callable[[int, int], None]  # parts done, of how many
+
+
+@dataclass(frozen=True, slots=True)
+class SurveySettings:
+    weights: Weights = DEFAULT_WEIGHTS
+    by_calls: bool = False  # tell requests of one name apart by the APIs that their first service calls
+
+
+def survey(ranges: Sequence[TraceRange], settings: SurveySettings, executor: Executor, on_progress: Progress) -> Survey:
+    total = 2 * len(ranges)
+    paths = PathCounts()
+    for done, counted in enumerate(_each(executor, _learn_paths, ranges), 1):
+        paths = merge(paths, counted)
+        on_progress(done, total)
+    result = Survey()
+    read = partial(_survey_range, templates=templates_of(paths), settings=settings)
+    for done, part in enumerate(_each(executor, read, ranges), len(ranges) + 1):
+        absorb(result, part)
+        on_progress(done, total)
+    return result
+
+
+def _each(executor: Executor, task: Callable[[TraceRange], Result], ranges: Sequence[TraceRange]) -> Iterator[Result]:
+    """In whatever order they come, and none is held longer than needed."""
+    futures: set[Any] = {executor.submit(task, part) for part in ranges}
+    try:
+        for future in as_completed(futures):
+            futures.remove(future)
+            yield future.result()
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _learn_paths(part: TraceRange) -> PathCounts:
+    return learn(path_counts(part))
+
+
+def _survey_range(part: TraceRange, templates: Templates, settings: SurveySettings) -> Survey:
+    batch = shapes(part, partial(_canonical, templates=templates))
+    result = Survey()
+    for shape in batch.shapes:
+        _count(result, shape, [batch.labels[number] for number in shape.labels], settings)
+    return result
+
+
+def _canonical(label: SpanLabel, templates: Templates) -> SpanLabel:
+    """What differs from trace to trace without being another operation is left out."""
+    path = label.url_path
+    if path:
+        path = "" if label.http_route else templates.template(label.service, label.http_method, path)
+    return replace(label, url_path=path, name=mask_name(label.name))
+
+
+def _count(result: Survey, shape: Shape, labels: Sequence[SpanLabel], settings: SurveySettings) -> None:
+    entry, tree = call_tree(labels, shape.parents)
+    name = request_class(entry, tree, by_calls=settings.by_calls)
+    components = len({call.point.service for call in tree.walk()})
+    score = complexity(len(labels), components, shape.longest_ns, settings.weights)
+    summary = result.classes.get(name)
+    if summary is None:
+        summary = result.classes[name] = ClassSummary(Representative(-1.0, "", ()))
+    candidate = Representative(score, shape.longest_trace_id, ())
+    if better(candidate, summary.representative) is candidate:
+        summary.representative = replace(candidate, calls=calls_in_order(labels, shape.parents))
+    summary.kinds[tree] = summary.kinds.get(tree, 0) + shape.traces
+    summary.spans += shape.traces * len(labels)
+    summary.components += shape.traces * components
+    summary.total_ns += shape.total_ns
+    summary.named_by_span = summary.named_by_span or is_named_by_span(entry)

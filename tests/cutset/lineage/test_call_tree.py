@@ -1,0 +1,219 @@
+import random
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cutset.lineage.call_tree import MAX_DEPTH, call_tree, calls_in_order
+from cutset.model.call_tree import CallTree, Component
+from cutset.model.shape import LOST, ROOT
+from cutset.model.span import SpanKind, SpanLabel
+
+Trace = Sequence[tuple[SpanLabel, int]]
+
+
+def server(service: str, method: str, *, error: bool = False) -> SpanLabel:
+    return SpanLabel(service, method, SpanKind.SERVER, error, rpc_system="grpc", rpc_method=f"shop.{service}/{method}")
+
+
+def client(service: str, method: str, *, error: bool = False) -> SpanLabel:
+    return SpanLabel(service, method, SpanKind.CLIENT, error, rpc_system="grpc", rpc_method=f"shop.any/{method}")
+
+
+PAGE = SpanLabel("frontend", "GET /", SpanKind.SERVER, http_method="GET", http_route="/")
+
+
+def read(*spans: tuple[SpanLabel, int]) -> CallTree:
+    return call_tree([label for label, _ in spans], [parent for _, parent in spans])[1]
+
+
+def shown(tree: CallTree) -> str:
+    """`frontend/GET /(cart/GetCart! redis/GET)`: a failed call is marked."""
+    inside = " ".join(shown(call) for call in tree.calls)
+    return f"{tree.point}{'!' * tree.failed}{f'({inside})' if inside else ''}"
+
+
+def test_client_and_server_halves_are_one_call() -> None:
+    tree = read((PAGE, ROOT), (client("frontend", "GetCart"), 0), (server("cart", "GetCart"), 1))
+
+    assert shown(tree) == "frontend/GET /(cart/GetCart)"
+    assert tree.calls[0].component is Component.RPC
+    assert tree.calls[0].framework == "grpc"
+
+
+def test_a_call_shows_by_either_half_alone() -> None:
+    peer = SpanLabel("frontend", "pay", SpanKind.CLIENT, http_method="POST", url_path="/charge", peer="bank")
+
+    assert shown(read((PAGE, ROOT), (server("cart", "GetCart"), 0))) == "frontend/GET /(cart/GetCart)"
+    assert shown(read((PAGE, ROOT), (peer, 0))) == "frontend/GET /(bank/POST /charge)"
+    assert shown(read((PAGE, ROOT), (client("frontend", "GetCart"), 0))) == "frontend/GET /(unknown/GetCart)"
+
+
+def test_sidecars_on_both_sides_add_no_calls_even_if_all_say_that_they_are_clients() -> None:
+    def proxy(service: str) -> SpanLabel:
+        return SpanLabel(service, "reviews:9080/*", SpanKind.CLIENT, http_method="GET", url_path="/reviews/*")
+
+    tree = read((PAGE, ROOT), (proxy("frontend"), 0), (proxy("reviews"), 1), (SpanLabel("reviews", "app"), 2))
+
+    assert shown(tree) == "frontend/GET /(reviews/GET /reviews/*)"
+
+
+def test_spans_inside_a_service_only_connect_calls() -> None:
+    tree = read(
+        (PAGE, ROOT),
+        (SpanLabel("frontend", "render"), 0),
+        (SpanLabel("frontend", "load"), 1),
+        (SpanLabel("cart", "shop.cart/GetCart", rpc_method="shop.cart/GetCart"), 2),
+    )
+
+    assert shown(tree) == "frontend/GET /(cart/GetCart)"
+
+
+def test_data_stores_are_called_by_what_is_done_to_them() -> None:
+    query = SpanLabel(
+        "cart", "query", SpanKind.CLIENT, db_system="postgresql", db_operation="SELECT", db_collection="x"
+    )
+    cached = SpanLabel(
+        "cart", "GET", SpanKind.CLIENT, error=True, db_system="Redis", db_operation="GET", peer="sessions"
+    )
+    tree = read((server("cart", "GetCart"), ROOT), (query, 0), (cached, 0))
+
+    assert shown(tree) == "cart/GetCart(postgresql/SELECT x sessions/GET!)"
+    assert [(call.component, call.framework) for call in tree.calls] == [
+        (Component.DATABASE, "postgresql"),
+        (Component.CACHE, "redis"),
+    ]
+
+
+def test_a_queue_calls_its_consumer() -> None:
+    publish = SpanLabel("shop", "send", SpanKind.PRODUCER, messaging_system="kafka", messaging_destination="orders")
+    consume = SpanLabel("email", "process orders", SpanKind.CONSUMER, messaging_system="kafka")
+    tree = read((PAGE, ROOT), (SpanLabel("shop", "Buy", SpanKind.SERVER), 0), (publish, 1), (consume, 2))
+
+    assert shown(tree) == "frontend/GET /(shop/Buy(kafka/publish orders(email/process orders)))"
+
+
+def test_a_service_may_call_itself() -> None:
+    tree = read((server("geo", "Find"), ROOT), (client("geo", "Find"), 0), (server("geo", "Find"), 1))
+
+    assert shown(tree) == "geo/Find(geo/Find)"
+
+
+def test_each_attempt_is_a_call_and_the_caller_saw_the_last() -> None:
+    attempts = (
+        (client("frontend", "GetCart"), 0),
+        (server("cart", "GetCart", error=True), 1),
+        (server("cart", "GetCart"), 1),
+    )
+
+    assert shown(read((PAGE, ROOT), *attempts)) == "frontend/GET /(cart/GetCart cart/GetCart!)"
+
+
+def test_a_call_that_only_its_client_saw_fail_has_failed() -> None:
+    tree = read((PAGE, ROOT), (client("frontend", "GetCart", error=True), 0), (server("cart", "GetCart"), 1))
+
+    assert shown(tree) == "frontend/GET /(cart/GetCart!)"
+
+
+def test_what_the_server_does_not_tell_its_client_does() -> None:
+    bare = SpanLabel("station", "handle", SpanKind.SERVER, http_route="/stations/{id}")
+    asking = SpanLabel("frontend", "HTTP GET", SpanKind.CLIENT, http_method="GET")
+
+    assert shown(read((PAGE, ROOT), (asking, 0), (bare, 1))) == "frontend/GET /(station/GET /stations/{id})"
+
+
+def test_load_generators_and_gateways_that_pass_on_are_not_the_request() -> None:
+    driver = SpanLabel("locust", "GET", SpanKind.CLIENT, http_method="GET", url_path="/")
+    entry, tree = call_tree([driver, PAGE, server("cart", "GetCart")], [ROOT, 0, 1])
+
+    assert entry == PAGE
+    assert shown(tree) == "frontend/GET /(cart/GetCart)"
+
+
+def test_a_remote_parent_does_not_hide_the_entry() -> None:
+    entry, _ = call_tree([server("cart", "GetCart"), PAGE], [LOST, LOST])
+
+    assert entry.service == "cart"
+    assert call_tree([server("cart", "GetCart"), PAGE], [LOST, ROOT])[0] == PAGE
+
+
+def test_calls_of_lost_callers_hang_under_the_request() -> None:
+    assert shown(read((PAGE, ROOT), (server("cart", "GetCart"), LOST))) == "frontend/GET /(cart/GetCart)"
+
+
+def test_the_meshs_own_calls_are_left_out() -> None:
+    check = SpanLabel("frontend", "async outbound|9091||istio-policy.istio-system.svc egress", SpanKind.CLIENT)
+    mixer = SpanLabel("istio-mixer", "/istio.mixer.v1.Mixer/Check", SpanKind.SERVER)
+
+    assert shown(read((PAGE, ROOT), (check, 0), (mixer, 1), (mixer, 2))) == "frontend/GET /"
+
+
+def test_calls_are_told_in_the_order_in_which_they_began() -> None:
+    labels = [PAGE, client("frontend", "Z"), server("z", "Z"), client("z", "A"), client("frontend", "A")]
+
+    ordered = calls_in_order(labels, [ROOT, 0, 1, 2, 0])
+
+    assert [(caller, str(call.point)) for caller, call in ordered] == [
+        ("frontend", "z/Z"),
+        ("z", "unknown/A"),
+        ("frontend", "unknown/A"),
+    ]
+
+
+def test_calls_nested_beyond_reason_are_kept_without_exhausting_the_stack() -> None:
+    deep = 5000
+    tree = call_tree([server(f"s{number}", "Call") for number in range(deep)], [ROOT, *range(deep - 1)])[1]
+
+    assert sum(1 for _ in tree.walk()) == deep
+    assert hash(tree) == hash(tree)
+    depth = 0
+    while tree.calls:
+        tree = max(tree.calls, key=lambda call: len(call.calls))
+        depth += 1
+    assert depth <= MAX_DEPTH
+
+
+LABELS = st.builds(
+    SpanLabel,
+    service=st.sampled_from(["a", "b", "c", "istio-mixer", ""]),
+    name=st.sampled_from(["x", "y", ""]),
+    kind=st.sampled_from(SpanKind),
+    error=st.booleans(),
+    db_system=st.sampled_from(["", "redis"]),
+)
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> tuple[list[SpanLabel], list[int]]:
+    labels = draw(st.lists(LABELS, min_size=1, max_size=12))
+    return labels, draw(st.lists(st.integers(-2, len(labels) - 1), min_size=len(labels), max_size=len(labels)))
+
+
+@given(traces())
+def test_any_trace_can_be_read_also_one_with_cycles(trace: tuple[list[SpanLabel], list[int]]) -> None:
+    labels, parents = trace
+    entry, tree = call_tree(labels, parents)
+
+    assert entry in labels
+    assert sum(1 for _ in tree.walk()) <= len(labels)
+    assert len(calls_in_order(labels, parents)) == sum(1 for _ in tree.edges())
+
+
+@given(traces(), st.randoms(use_true_random=False))
+def test_the_tree_does_not_depend_on_the_order_of_siblings(
+    trace: tuple[list[SpanLabel], list[int]], rng: random.Random
+) -> None:
+    labels = trace[0]
+    parents = [ROOT, *(rng.randrange(position) for position in range(1, len(labels)))]
+    # Retried attempts do depend on the order: the last is what the caller saw.
+    labels = [SpanLabel(label.service, label.name, SpanKind.SERVER, label.error) for label in labels]
+    order = [0]
+    waiting = [position for position in range(1, len(labels)) if parents[position] == 0]
+    while waiting:
+        position = waiting.pop(rng.randrange(len(waiting)))
+        order.append(position)
+        waiting.extend(child for child in range(len(labels)) if parents[child] == position)
+    place = {position: number for number, position in enumerate(order)}
+    moved = [ROOT if parents[position] == ROOT else place[parents[position]] for position in order]
+
+    assert call_tree([labels[position] for position in order], moved) == call_tree(labels, parents)

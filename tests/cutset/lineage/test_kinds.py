@@ -1,0 +1,74 @@
+from cutset.lineage.kinds import CallUse, call_uses
+from cutset.model.call_tree import CallTree, Role
+from cutset.model.point import Point
+
+
+def call(name: str, *calls: CallTree) -> CallTree:
+    """`cart/GetCart!` has failed."""
+    return CallTree(Point.parse(name.rstrip("!")), failed=name.endswith("!"), calls=tuple(sorted(calls)))
+
+
+def uses(kinds: dict[CallTree, int]) -> dict[str, CallUse]:
+    return {f"{use.caller.service}>{use.callee}": use for use in call_uses(kinds)}
+
+
+def test_calls_of_every_successful_request_are_made_always_the_others_sometimes() -> None:
+    found = uses(
+        {
+            call("shop/page", call("cart/Get"), call("ad/Get")): 3,
+            call("shop/page", call("cart/Get"), call("cart/Get")): 2,
+            call("shop/page!", call("cart/Get!")): 1,
+            call("shop/page!"): 7,
+        }
+    )
+
+    assert found["shop>cart/Get"].role is Role.ALWAYS
+    assert (found["shop>cart/Get"].traces, found["shop>cart/Get"].calls) == (6, 8)
+    assert found["shop>ad/Get"].role is Role.SOMETIMES
+
+
+def test_a_call_made_only_beside_a_failed_one_is_a_fallback() -> None:
+    found = uses(
+        {
+            call("shop/pay", call("bank/Charge"), call("log/Write!")): 10,
+            call("shop/pay", call("bank/Charge")): 10,
+            call("shop/pay", call("bank/Charge!"), call("backup/Charge")): 2,
+            call("shop/pay", call("bank/Charge!"), call("backup/Charge"), call("log/Write!")): 1,
+        }
+    )
+
+    assert found["shop>backup/Charge"].role is Role.AFTER_FAILURE
+    assert found["shop>backup/Charge"].instead_of == {Point("bank", "Charge")}
+    assert found["shop>bank/Charge"].role is Role.ALWAYS
+    assert found["shop>log/Write"].role is Role.SOMETIMES
+    assert found["shop>log/Write"].instead_of == frozenset()
+
+
+def test_a_repetition_is_no_fallback() -> None:
+    found = uses(
+        {call("shop/pay", call("bank/Charge!"), call("bank/Charge")): 1, call("shop/pay", call("bank/Charge")): 1}
+    )
+
+    assert found["shop>bank/Charge"].role is Role.ALWAYS
+
+
+def test_where_something_always_fails_nobody_knows_what_is_a_fallback() -> None:
+    found = uses({call("shop/page", call("ad/Get!"), call("cart/Get")): 5})
+
+    assert found["shop>cart/Get"].role is Role.ALWAYS
+
+
+def test_a_failure_is_tolerated_if_its_caller_answered_well() -> None:
+    found = uses(
+        {
+            call("shop/page", call("reviews/Get", call("ratings/Get!"))): 4,
+            call("shop/page!", call("reviews/Get!", call("ratings/Get!"))): 3,
+        }
+    )
+
+    assert (found["reviews>ratings/Get"].failures, found["reviews>ratings/Get"].tolerated) == (7, 4)
+    assert (found["shop>reviews/Get"].failures, found["shop>reviews/Get"].tolerated) == (3, 0)
+
+
+def test_no_traces_no_calls() -> None:
+    assert call_uses({}) == ()
