@@ -23,7 +23,7 @@ class Role(StrEnum):
 
     ALWAYS = "always"
     SOMETIMES = "sometimes"
-    AFTER_FAILURE = "after failure"  # only when another call of the same caller failed: a fallback
+    AFTER_FAILURE = "after-failure"  # only when another call of the same caller failed: a fallback
 
 
 @dataclass(frozen=True, slots=True, order=True)
