@@ -9,11 +9,18 @@ from rich.console import Console
 from rich.markup import escape
 
 from cutset import __version__
+from cutset.cli.classes import classes_command
 from cutset.cli.collect import collect_command
 from cutset.cli.demo import demo_command
+from cutset.cli.endpoints import endpoints_command
 from cutset.cli.explore import explore_command
+from cutset.cli.graph import graph_command
+from cutset.cli.ingest import ingest_command
 from cutset.cli.mesh import mesh_app
+from cutset.cli.rank import rank_command
 from cutset.cli.report import report_command
+from cutset.cli.traces import traces_command
+from cutset.cli.workflows import workflows_command
 from cutset.errors import CutsetError
 
 app = typer.Typer(
@@ -31,6 +38,13 @@ app.command("explore")(explore_command)
 app.command("report")(report_command)
 app.add_typer(mesh_app, name="mesh")
 app.command("collect")(collect_command)
+app.command("ingest")(ingest_command)
+app.command("traces")(traces_command)
+app.command("classes")(classes_command)
+app.command("workflows")(workflows_command)
+app.command("rank")(rank_command)
+app.command("endpoints")(endpoints_command)
+app.command("graph")(graph_command)
 
 
 def _print_version(value: bool) -> None:

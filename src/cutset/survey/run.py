@@ -1,14 +1,13 @@
 """Reads all stored traces, in parallel parts, into one summary.
 
 Traces are split by their ids, so that each is read whole by one worker. First the paths are read, to learn which parts
-of them vary; then the traces, each distinct shape only once. Works on any `Executor`: a process pool, a Dask cluster.
+of them vary; then the traces, each distinct shape only once. Works on any `Executor`, a process pool or a Dask cluster.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, as_completed
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
 
 from cutset.lineage.call_tree import call_tree, calls_in_order
 from cutset.lineage.classes import is_named_by_span, request_class
@@ -18,8 +17,8 @@ from cutset.model.span import SpanLabel
 from cutset.select.complexity import DEFAULT_WEIGHTS, Weights, complexity
 from cutset.store.shapes import TraceRange, path_counts, shapes
 from cutset.survey.summary import ClassSummary, Representative, Survey, absorb, better
+from cutset.survey.workers import each
 
-Result = TypeVar("Result")
 Progress = Callable[[int, int], None]  # parts done, of how many
 
 
@@ -29,30 +28,20 @@ class SurveySettings:
     by_calls: bool = False  # tell requests of one name apart by the APIs that their first service calls
 
 
-def survey(ranges: Sequence[TraceRange], settings: SurveySettings, executor: Executor, on_progress: Progress) -> Survey:
+def survey(
+    ranges: Sequence[TraceRange], settings: SurveySettings, executor: Executor | None, on_progress: Progress
+) -> Survey:
     total = 2 * len(ranges)
     paths = PathCounts()
-    for done, counted in enumerate(_each(executor, _learn_paths, ranges), 1):
+    for done, counted in enumerate(each(executor, _learn_paths, ranges), 1):
         paths = merge(paths, counted)
         on_progress(done, total)
     result = Survey()
     read = partial(_survey_range, templates=templates_of(paths), settings=settings)
-    for done, part in enumerate(_each(executor, read, ranges), len(ranges) + 1):
+    for done, part in enumerate(each(executor, read, ranges), len(ranges) + 1):
         absorb(result, part)
         on_progress(done, total)
     return result
-
-
-def _each(executor: Executor, task: Callable[[TraceRange], Result], ranges: Sequence[TraceRange]) -> Iterator[Result]:
-    """In whatever order they come, and none is held longer than needed."""
-    futures: set[Any] = {executor.submit(task, part) for part in ranges}
-    try:
-        for future in as_completed(futures):
-            futures.remove(future)
-            yield future.result()
-    finally:
-        for future in futures:
-            future.cancel()
 
 
 def _learn_paths(part: TraceRange) -> PathCounts:

@@ -75,7 +75,7 @@ def absorb(survey: Survey, other: Survey) -> None:
 
 def better(one: Representative, other: Representative) -> Representative:
     """Equally complex ones by their ids, so that the order of merging does not matter."""
-    return max(one, other, key=lambda candidate: (candidate.score, candidate.trace_id))
+    return min(one, other, key=lambda candidate: (-candidate.score, candidate.trace_id))
 
 
 def _add(kinds: dict[CallTree, int], others: Kinds) -> None:

@@ -1,38 +1,85 @@
 """Who does the work: this process, several of this machine's, or a Dask cluster."""
 
 import multiprocessing
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
+from multiprocessing.connection import wait
+from typing import TypeVar
 
 from cutset.errors import TargetError, UsageError
 
 DASK = "dask://"
 CONNECT_SECONDS = 10
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
 
 @contextmanager
-def open_executor(workers: str) -> Iterator[Executor]:
-    """`workers` is a number of processes, or `dask://host:port`, the address of a Dask scheduler."""
+def open_executor(workers: str) -> Iterator[Executor | None]:
+    """`workers` is a number of processes, or `dask://host:port`, the address of a Dask scheduler.
+
+    None stands for this process alone.
+    """
     if workers.startswith(DASK):
         with _dask_executor(workers.removeprefix(DASK)) as executor:
             yield executor
-        return
-    if not workers.isdecimal() or int(workers) == 0:
+    elif workers.isdecimal() and int(workers) > 1:
+        with _process_executor(int(workers)) as executor:
+            yield executor
+    elif workers == "1":
+        yield None
+    else:
         raise UsageError(
             f"`{workers}` is no number of workers", hint="Give a number of processes, as in `4`, or `dask://host:8786`"
         )
-    # Spawned, since a fork while DuckDB's or gRPC's threads run may never come to life.
-    processes = int(workers)
-    executor = (
-        ThreadPoolExecutor(1)
-        if processes == 1
-        else ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
-    )
+
+
+def each(executor: Executor | None, task: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+    """The results in whatever order they come. What is not done when the caller has enough is not begun."""
+    if executor is None:
+        yield from map(task, items)
+        return
+    futures: set[Future[Result]] = {executor.submit(task, item) for item in items}
+    try:
+        for future in as_completed(futures):
+            futures.remove(future)  # with its result, which may be large
+            yield future.result()
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+@contextmanager
+def _process_executor(processes: int) -> Iterator[Executor]:
+    others = set(multiprocessing.active_children())
+    # Spawned, since a fork while the threads of DuckDB or gRPC run may never come to life.
+    context = multiprocessing.get_context("spawn")
+    executor = ProcessPoolExecutor(processes, mp_context=context, initializer=_die_with_parent)
     try:
         yield executor
+    except BaseException:
+        for worker in set(multiprocessing.active_children()) - others:
+            worker.terminate()
+        raise
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _die_with_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback of its own
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

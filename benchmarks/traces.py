@@ -1,0 +1,214 @@
+"""Traces at scale: how fast they are read and analysed, in how much memory, and how that grows.
+
+    python -m benchmarks.traces [--quick] [--data FOLDER] [--minutes 20]    ends with one line of JSON
+
+Traces are those of `trace_generator`, whose profile `production` repeats itself as little as real systems do. Every
+figure is of a process of its own; memory is the most that it ever held (VmHWM), with one worker. The largest run reads
+OTLP files and analyses them with two workers, for at most so many minutes, and says how many of CAST's 3 million traces
+that were. To make the files is not counted.
+"""
+
+import argparse
+import json
+import math
+import multiprocessing
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.request_classes import PROFILES
+from benchmarks.trace_generator import generate, limited
+from benchmarks.trace_writers import write
+
+from benchmarks import real_traces
+from cutset.select.api_rank import api_rank
+from cutset.select.complexity import DEFAULT_WEIGHTS, complexity
+from cutset.select.rankings import trace_kinds
+from cutset.select.workflows import critical_workflows
+from cutset.store.manifest import open_spans
+from cutset.store.shapes import trace_ranges
+from cutset.store.spans import begin_ingest
+from cutset.survey.ingest import ingest_files
+from cutset.survey.run import SurveySettings, survey
+from cutset.survey.workers import open_executor
+
+FORMATS = ("otlp-json", "otlp-proto", "jaeger", "zipkin", "nezha", "alibaba-2021")
+CAST_TRACES = 3_000_000  # what CAST recorded in six hours (§4.2)
+CHUNK_SPANS = 1_000_000  # of one file of the largest run
+ANALYSIS_SHARE = 0.35  # of the time of the largest run that is kept for the analysis
+
+
+def measured(task: Callable[..., Any], *arguments: Any) -> tuple[Any, float, float]:
+    """The task's result, seconds and peak memory in MB, in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_report, args=(theirs, task, arguments))
+    process.start()
+    theirs.close()
+    try:
+        result, seconds, peak_mb = ours.recv()
+    except EOFError:
+        raise RuntimeError(f"{task.__name__}{arguments} died") from None
+    process.join()
+    return result, seconds, peak_mb
+
+
+def _report(pipe: Any, task: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    start = time.perf_counter()
+    result = task(*arguments)
+    seconds = time.perf_counter() - start
+    high_water = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    pipe.send((result, seconds, int(high_water.split()[1]) / 1000))
+
+
+def make_file(path: Path, format: str, seed: int, spans: int) -> int:  # noqa: A002
+    """Writes about so many spans; returns how many traces."""
+    traces = 0
+
+    def counted() -> Any:
+        nonlocal traces
+        for trace in limited(generate(seed, PROFILES["production"]), spans):
+            traces += 1
+            yield trace
+
+    write(counted(), format, path)
+    return traces
+
+
+def fill(store: Path, seed: int, spans: int) -> int:
+    with begin_ingest(store) as ingest:
+        for trace in limited(generate(seed, PROFILES["production"]), spans):
+            ingest.add("generated", trace)
+    return open_spans(store).spans
+
+
+def read_in(store: Path, files: list[Path], workers: str) -> int:
+    with begin_ingest(store) as ingest, open_executor(workers) as executor:
+        ingest_files(
+            files, ingest, executor, format=None, mapping=None, on_file=lambda _: None, on_batch=lambda _: None
+        )
+    return open_spans(store).spans
+
+
+def analyse(store: Path, workers: str) -> dict[str, int]:
+    """Classes, complexity, APIRank and critical workflows of all that is stored."""
+    ranges = trace_ranges(open_spans(store))
+    with open_executor(workers) as executor:
+        found = survey(ranges, SurveySettings(), executor, lambda *_: None)
+    for summary in found.classes.values():
+        complexity(summary.spans, summary.components, summary.total_ns, DEFAULT_WEIGHTS)
+    kinds = found.kinds
+    ranked = api_rank(trace_kinds(kinds))
+    workflows = critical_workflows(kinds.items(), max_services=5, top=10)
+    return {
+        "traces": found.traces,
+        "classes": len(found.classes),
+        "kinds": len(kinds),
+        "apis": len(ranked),
+        "workflows": len(workflows.workflows),
+    }
+
+
+def bench_ingest(folder: Path, spans: int) -> dict[str, Any]:
+    rates, peaks = {}, {}
+    for each in FORMATS:
+        path = folder / f"traces.{each}"
+        measured(make_file, path, each, 1, spans)
+        stored, seconds, peak_mb = measured(read_in, folder / f"store-{each}", [path], "1")
+        rates[each], peaks[each] = round(stored / seconds), round(peak_mb)
+        size = path.stat().st_size
+        print(
+            f"ingest {each}: {stored:,} spans, {stored / seconds:,.0f}/s, {size / seconds / 1e6:.0f} MB/s, "
+            f"{peak_mb:.0f} MB of memory"
+        )
+        path.unlink()
+    return {"ingest_spans_per_second": rates, "ingest_peak_mb": peaks}
+
+
+def bench_analysis(folder: Path, sizes: list[int]) -> dict[str, Any]:
+    seconds_of, peak_of = {}, {}
+    speedup = 0.0
+    for size in sizes:
+        store = folder / f"analysis-{size}"
+        spans, _, _ = measured(fill, store, 2, size)
+        found, seconds, peak_mb = measured(analyse, store, "1")
+        seconds_of[size], peak_of[size] = round(seconds, 2), round(peak_mb)
+        print(f"analysis of {spans:,} spans: {seconds:.1f} s, {peak_mb:.0f} MB, {found}")
+        if size == sizes[len(sizes) // 2]:
+            same, two, _ = measured(analyse, store, "2")
+            assert same == found
+            speedup = seconds / two
+            print(f"  with two workers {two:.1f} s")
+        shutil.rmtree(store)
+    exponent = math.log(seconds_of[sizes[-1]] / seconds_of[sizes[0]]) / math.log(sizes[-1] / sizes[0])
+    return {
+        "analysis_seconds": seconds_of,
+        "analysis_peak_mb": peak_of,
+        "growth_exponent": round(exponent, 3),
+        "speedup_two_workers": round(speedup, 2),
+    }
+
+
+def bench_total(folder: Path, minutes: float) -> dict[str, Any]:
+    """As many of CAST's traces as can be read and analysed in that time on two cores."""
+    store, budget = folder / "total", minutes * 60
+    traces = seeds = 0
+    seconds = peak = 0.0
+    while traces < CAST_TRACES and seconds < budget * (1 - ANALYSIS_SHARE):
+        files = [folder / f"chunk-{seeds + number}.jsonl" for number in range(2)]
+        with open_executor("2") as executor:
+            assert executor is not None
+            made = [
+                executor.submit(make_file, path, "otlp-json", seeds + n, CHUNK_SPANS) for n, path in enumerate(files)
+            ]
+            traces += sum(each.result() for each in made)
+        spans, took, peak_mb = measured(read_in, store, files, "2")
+        seconds, peak, seeds = seconds + took, max(peak, peak_mb), seeds + 2
+        print(f"  {traces:,} traces, {spans:,} spans read in {seconds:.0f} s")
+        for path in files:
+            path.unlink()
+    found, took, peak_mb = measured(analyse, store, "2")
+    size = sum(path.stat().st_size for path in store.rglob("*.parquet"))
+    print(
+        f"{found['traces']:,} traces, {spans:,} spans ({size / 1e6:,.0f} MB stored): read in {seconds:.0f} s, "
+        f"analysed in {took:.0f} s, {found}, {max(peak, peak_mb):.0f} MB in the main process"
+    )
+    total = seconds + took
+    return {
+        "traces_total": found["traces"],
+        "traces_total_spans": spans,
+        "traces_total_seconds": round(total, 1),
+        "traces_total_peak_mb": round(max(peak, peak_mb)),
+        "extrapolated_seconds_for_3_million": round(total * CAST_TRACES / found["traces"], 1),
+    }
+
+
+def bench_workflows() -> dict[str, Any]:
+    from benchmarks.workflows_vs_gspan import compare  # noqa: PLC0415 -- needs the package that it compares with
+
+    return compare()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a hundredth of everything, to see that it works")
+    parser.add_argument("--minutes", type=float, default=20, help="for the largest run")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="recorded traces, if there are any")
+    options = parser.parse_args()
+    scale = 100 if options.quick else 1
+    with tempfile.TemporaryDirectory(prefix="cutset-bench-", dir=Path.cwd()) as name:
+        folder = Path(name)
+        result = bench_ingest(folder, 1_000_000 // scale)
+        result |= bench_analysis(folder, [1_000_000 // scale, 3_000_000 // scale, 10_000_000 // scale])
+        result |= bench_workflows()
+        result |= bench_total(folder, options.minutes / scale)
+    if (options.data / "nezha").exists():
+        result |= real_traces.measure(options.data)
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

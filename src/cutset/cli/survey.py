@@ -1,0 +1,97 @@
+"""What the commands that analyse stored traces have in common: their options, and the analysis itself."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from cutset.cli.moments import parse_moment_ns
+from cutset.errors import UsageError
+from cutset.select.complexity import DEFAULT_WEIGHTS, Weights
+from cutset.store.manifest import open_spans
+from cutset.store.shapes import trace_ranges
+from cutset.survey.run import SurveySettings, survey
+from cutset.survey.summary import Survey
+from cutset.survey.workers import open_executor
+
+Found = TypeVar("Found")
+
+STORE_OPTION = typer.Option("--store", help="The folder of the stored traces.")
+SinceOption = Annotated[str, typer.Option("--since", help="Only spans since then: `2026-11-16T03:00`, `6h` ago.")]
+UntilOption = Annotated[str, typer.Option("--until", help="Only spans until then.")]
+ByCallsOption = Annotated[
+    bool, typer.Option("--by-calls", help="Tell requests of one name apart by the APIs that their first service calls.")
+]
+WorkersOption = Annotated[
+    str,
+    typer.Option("--workers", help="Processes, by default one per core; or a Dask scheduler, `dask://host:8786`."),
+]
+TopOption = Annotated[int, typer.Option("--top", min=1, help="How many to show.")]
+
+
+def run_survey(
+    store: Path, since: str, until: str, workers: str, *, by_calls: bool = False, weights: Weights = DEFAULT_WEIGHTS
+) -> Survey:
+    """All stored traces of that time, with progress on standard error."""
+    now_ns = time.time_ns()
+    stored = open_spans(store)
+    if not stored.spans:
+        raise UsageError(f"There are no traces in `{store}`", hint="Read some with `cutset ingest SOURCE…`")
+    since_ns = parse_moment_ns(since, now_ns) if since else 0
+    until_ns = parse_moment_ns(until, now_ns) if until else stored.last_ns + 1
+    ranges = trace_ranges(stored, since_ns=since_ns, until_ns=until_ns)
+    settings = SurveySettings(weights, by_calls)
+    columns = (TextColumn("Reading traces"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("")
+        with open_executor(workers or str(min(len(ranges), os.cpu_count() or 1) or 1)) as executor:
+            result = survey(
+                ranges, settings, executor, lambda done, total: progress.update(task, completed=done, total=total)
+            )
+    if not result.traces:
+        raise UsageError(
+            f"No traces in `{store}` are of that time", hint="`cutset traces` shows of which time there are some"
+        )
+    return result
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def print_table(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Numbers to the right. The last column is never cut or folded: names must be copied whole."""
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    for number, row in enumerate((headings, *rows)):
+        *cells, last = row
+        numeric = [all(_is_number(each[position]) for each in rows) for position in range(len(cells))]
+        padded = [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(cells, widths, numeric, strict=False)
+        ]
+        console.print(escape("  ".join([*padded, last])), style="" if number else "bold")
+
+
+def _is_number(cell: str) -> bool:
+    return cell.strip(" –%").replace(",", "").replace(".", "").isdecimal() or cell in ("", "–")
+
+
+def percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if part else "–"
+
+
+def named(name: str, known: Mapping[str, Found], what: str) -> Found:
+    """What the user named, or an error that lists what is close to it."""
+    if name in known:
+        return known[name]
+    close = get_close_matches(name, known, n=3)
+    did_you_mean = f"Did you mean {' or '.join(f'`{each}`' for each in close)}? " if close else ""
+    raise UsageError(f"There is no {what} `{name}`", hint=f"{did_you_mean}`cutset classes` lists them")
