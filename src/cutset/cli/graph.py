@@ -23,6 +23,7 @@ from cutset.cli.survey import (
 from cutset.errors import TargetError
 from cutset.lineage.kinds import CallUse, call_uses
 from cutset.model.call_tree import CallTree, Component, Role
+from cutset.model.point import Point
 from cutset.report.service_graph import Edge, Node, ServiceGraph, service_graph_svg
 from cutset.select.workflows import critical_workflows
 
@@ -83,10 +84,20 @@ def _service_graph(classes: Mapping[str, Mapping[CallTree, int]]) -> ServiceGrap
         Node(service, components.get(service, Component.UNKNOWN), service in entries, calls[service], failures[service])
         for service in sorted(calls)
     )
-    workflows = critical_workflows(kinds.items(), max_services=MAX_WORKFLOW_SERVICES, top=1).workflows
-    highlighted = frozenset((call.caller, call.service) for workflow in workflows for call in workflow.calls)
+    highlighted = frozenset((call.caller, call.service) for call in _critical_calls(kinds))
     edges = tuple(_edge(caller, callee, between) for (caller, callee), between in sorted(uses.items()))
     return ServiceGraph(nodes, edges, highlighted)
+
+
+def _critical_calls(kinds: Mapping[CallTree, int]) -> tuple[Point, ...]:
+    """Of the most critical workflow that is worth a picture: of services alone, and more than two if there is one."""
+    for fewest in (3, 2):
+        found = critical_workflows(
+            kinds.items(), min_services=fewest, max_services=MAX_WORKFLOW_SERVICES, top=1, stores=False
+        )
+        if found.workflows:
+            return found.workflows[0].calls
+    return ()
 
 
 def _edge(caller: str, callee: str, uses: list[CallUse]) -> Edge:

@@ -67,7 +67,10 @@ class _Reading:
 def ingest_command(
     sources: Annotated[
         list[str],
-        typer.Argument(help="Files, folders, globs, `-` for standard input, or servers: `jaeger+http://host:16686`."),
+        typer.Argument(
+            metavar="SOURCE…",
+            help="Files, folders, globs, `-` for standard input, or servers: `jaeger+http://host:16686`.",
+        ),
     ],
     format: Annotated[  # noqa: A002
         Format | None, typer.Option("--format", help="What files are in; by default their content tells.")
