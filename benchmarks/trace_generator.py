@@ -25,7 +25,8 @@ from cutset.model.point import Point
 from cutset.model.span import Span
 
 START_NS = 1_767_571_200_000_000_000  # Monday, 5 January 2026, 00:00 UTC
-DAY_NS = 86_400_000_000_000
+HOUR_NS = 3_600_000_000_000
+DAY_NS = 24 * HOUR_NS
 DAY_AND_NIGHT = 0.6  # how much more than the mean there is at 15 o'clock, and how much less at 3
 CLASSES_HELD = 2048  # the latest; some 50 kB each
 HIT_RATE = 0.8
@@ -33,12 +34,12 @@ UNREACHED = 0.3  # of failures: the callee never saw the call, so its half is mi
 MOST_ITEMS = 40
 
 
-def generate(seed: int, profile: Profile) -> Iterator[list[Span]]:
+def generate(seed: int, profile: Profile, part: int = 0) -> Iterator[list[Span]]:
     """Without end; equal for equal arguments. In each trace the root is first, and callers before what they call.
 
-    Spans share their mappings of attributes.
+    Spans share their mappings of attributes. Every part is other traffic of the same system, an hour later.
     """
-    chance = Random(f"{seed} traces")
+    chance = Random(f"{seed} traces {part}")
     world = system(seed, profile)
     class_of = lru_cache(CLASSES_HELD)(lambda number: request_class(world, number))
     drawing = _Drawing(
@@ -48,7 +49,7 @@ def generate(seed: int, profile: Profile) -> Iterator[list[Span]]:
         [int(300_000 * exp(chance.gauss(0, 1))) for _ in range(4096)],
         [min(MOST_ITEMS, max(1, round(3 * exp(chance.gauss(0, 0.8))))) for _ in range(4096)],
     )
-    now = START_NS
+    now = START_NS + part * HOUR_NS
     while True:
         of_mean = 1 - DAY_AND_NIGHT * sin(2 * pi * (now % DAY_NS / DAY_NS + 1 / 8))
         now += int(chance.expovariate(profile.requests_per_second * of_mean) * 1e9)

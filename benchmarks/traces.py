@@ -16,6 +16,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -64,13 +65,13 @@ def _report(pipe: Any, task: Callable[..., Any], arguments: tuple[Any, ...]) -> 
     pipe.send((result, seconds, int(high_water.split()[1]) / 1000))
 
 
-def make_file(path: Path, format: str, seed: int, spans: int) -> int:  # noqa: A002
+def make_file(path: Path, format: str, part: int, spans: int) -> int:  # noqa: A002
     """Writes about so many spans; returns how many traces."""
     traces = 0
 
     def counted() -> Any:
         nonlocal traces
-        for trace in limited(generate(seed, PROFILES["production"]), spans):
+        for trace in limited(generate(1, PROFILES["production"], part), spans):
             traces += 1
             yield trace
 
@@ -78,10 +79,10 @@ def make_file(path: Path, format: str, seed: int, spans: int) -> int:  # noqa: A
     return traces
 
 
-def fill(store: Path, seed: int, spans: int) -> int:
+def fill(store: Path, spans: int) -> int:
     with begin_ingest(store) as ingest:
-        for trace in limited(generate(seed, PROFILES["production"]), spans):
-            ingest.add("generated", trace)
+        traces = limited(generate(1, PROFILES["production"]), spans)
+        ingest.add("generated", chain.from_iterable(traces))
     return open_spans(store).spans
 
 
@@ -116,7 +117,7 @@ def bench_ingest(folder: Path, spans: int) -> dict[str, Any]:
     rates, peaks = {}, {}
     for each in FORMATS:
         path = folder / f"traces.{each}"
-        measured(make_file, path, each, 1, spans)
+        measured(make_file, path, each, 0, spans)
         stored, seconds, peak_mb = measured(read_in, folder / f"store-{each}", [path], "1")
         rates[each], peaks[each] = round(stored / seconds), round(peak_mb)
         size = path.stat().st_size
@@ -133,7 +134,7 @@ def bench_analysis(folder: Path, sizes: list[int]) -> dict[str, Any]:
     speedup = 0.0
     for size in sizes:
         store = folder / f"analysis-{size}"
-        spans, _, _ = measured(fill, store, 2, size)
+        spans, _, _ = measured(fill, store, size)
         found, seconds, peak_mb = measured(analyse, store, "1")
         seconds_of[size], peak_of[size] = round(seconds, 2), round(peak_mb)
         print(f"analysis of {spans:,} spans: {seconds:.1f} s, {peak_mb:.0f} MB, {found}")
@@ -155,18 +156,18 @@ def bench_analysis(folder: Path, sizes: list[int]) -> dict[str, Any]:
 def bench_total(folder: Path, minutes: float) -> dict[str, Any]:
     """As many of CAST's traces as can be read and analysed in that time on two cores."""
     store, budget = folder / "total", minutes * 60
-    traces = seeds = 0
+    traces = parts = 0
     seconds = peak = 0.0
     while traces < CAST_TRACES and seconds < budget * (1 - ANALYSIS_SHARE):
-        files = [folder / f"chunk-{seeds + number}.jsonl" for number in range(2)]
+        files = [folder / f"chunk-{parts + number}.jsonl" for number in range(2)]
         with open_executor("2") as executor:
             assert executor is not None
             made = [
-                executor.submit(make_file, path, "otlp-json", seeds + n, CHUNK_SPANS) for n, path in enumerate(files)
+                executor.submit(make_file, path, "otlp-json", parts + n, CHUNK_SPANS) for n, path in enumerate(files)
             ]
             traces += sum(each.result() for each in made)
         spans, took, peak_mb = measured(read_in, store, files, "2")
-        seconds, peak, seeds = seconds + took, max(peak, peak_mb), seeds + 2
+        seconds, peak, parts = seconds + took, max(peak, peak_mb), parts + 2
         print(f"  {traces:,} traces, {spans:,} spans read in {seconds:.0f} s")
         for path in files:
             path.unlink()

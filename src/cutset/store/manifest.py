@@ -1,0 +1,175 @@
+"""What the span store holds, who may write to it, and what becomes of the files of those who were killed.
+
+The manifest is the only truth, and is only ever replaced as a whole: a part that it does not list does not exist.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TextIO
+
+import duckdb
+
+from cutset.errors import InputError, TargetError
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    file: str  # relative to the folder of the store
+    hour: str  # of UTC, as in 2026-11-16T03
+    spans: int
+    first_ns: int  # the earliest start in it
+    last_ns: int  # the latest start
+    first_trace_id: str
+    last_trace_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRecord:
+    source: str
+    format: str
+    at: float  # unix seconds
+    spans_read: int
+    spans_new: int
+    skipped: Mapping[str, int]  # by reason
+
+
+@dataclass(frozen=True, slots=True)
+class SpanStore:
+    """What was stored at one moment. Parts never change, so it stays readable while an ingest goes on."""
+
+    folder: Path
+    parts: tuple[Part, ...] = ()
+    log: tuple[IngestRecord, ...] = ()
+    cursors: Mapping[str, int] = field(default_factory=dict)  # of each server, up to which start it was read
+
+    @property
+    def spans(self) -> int:
+        return sum(part.spans for part in self.parts)
+
+    @property
+    def first_ns(self) -> int:
+        return min((part.first_ns for part in self.parts), default=0)
+
+    @property
+    def last_ns(self) -> int:
+        return max((part.last_ns for part in self.parts), default=0)
+
+
+def open_spans(store: Path) -> SpanStore:
+    """What is stored now; nothing if there was no ingest yet."""
+    folder = store.absolute() / "traces"
+    manifest = folder / "manifest.json"
+    try:
+        fields = json.loads(manifest.read_bytes())
+        version = fields["version"]
+        if version == FORMAT_VERSION:
+            return SpanStore(
+                folder,
+                tuple(Part(**part) for part in fields["parts"]),
+                tuple(IngestRecord(**record) for record in fields["log"]),
+                fields["cursors"],
+            )
+    except FileNotFoundError:
+        return SpanStore(folder)
+    except OSError as error:
+        raise TargetError(
+            f"Cannot read `{manifest}`: {error.strerror}", hint="Give access to it, or use another `--store`"
+        ) from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"`{manifest}` is damaged: {error}", hint=f"Delete `{folder}`, then `cutset ingest` your traces again"
+        ) from error
+    raise InputError(
+        f"The traces in `{folder}` have format {version}; this Cutset reads format {FORMAT_VERSION}",
+        hint="Use the Cutset that wrote them, or another `--store`",
+    )
+
+
+def write_manifest(stored: SpanStore) -> None:
+    fields = {"version": FORMAT_VERSION, **asdict(replace(stored, folder=Path()))}
+    del fields["folder"]
+    written = stored.folder / "staging" / "manifest.json"
+    written.write_text(json.dumps(fields, indent=1))
+    sync(written)
+    written.rename(stored.folder / "manifest.json")
+    sync(stored.folder)
+
+
+def sync(path: Path) -> None:
+    """Makes sure that a file, or what a folder lists, outlives a loss of power."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def locked(store: Path) -> Iterator[SpanStore]:
+    """The store for the one process that may write to it, without the leftovers of those that were killed."""
+    folder = open_spans(store).folder
+    with clear_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".gitignore").write_text("*\n")
+        lock = (folder / "lock").open("a+")
+    with lock:
+        with clear_errors(folder):
+            _take(lock, folder)
+        try:
+            with clear_errors(folder):
+                stored = open_spans(store)
+                # A part that the user deleted, because it was damaged, is gone; ingesting its traces brings them back.
+                stored = replace(stored, parts=tuple(part for part in stored.parts if (folder / part.file).exists()))
+                _sweep(stored)
+                (folder / "staging").mkdir(exist_ok=True)  # a worker of a killed ingest may still write to it
+            yield stored
+        finally:
+            with contextlib.suppress(OSError):
+                _sweep(open_spans(store))
+
+
+def _take(lock: TextIO, folder: Path) -> None:
+    try:
+        # A lock of this process alone. One of `flock` would pass on to worker processes, which may outlive it.
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError) as error:
+        lock.seek(0)
+        raise TargetError(
+            f"Process {lock.read().strip() or '?'} is writing to the traces in `{folder}`",
+            hint="Wait until it is done, or end it: what it has committed is kept",
+        ) from error
+    lock.truncate(0)
+    lock.write(f"{os.getpid()}\n")
+    lock.flush()
+
+
+def _sweep(stored: SpanStore) -> None:
+    """Removes the files that the manifest does not list."""
+    shutil.rmtree(stored.folder / "staging", ignore_errors=True)
+    listed = {part.file for part in stored.parts}
+    for hour in stored.folder.glob("*T*/"):
+        for file in hour.glob("*.parquet"):
+            if f"{hour.name}/{file.name}" not in listed:
+                file.unlink()
+        if not any(hour.iterdir()):
+            hour.rmdir()
+
+
+@contextmanager
+def clear_errors(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, duckdb.IOException, duckdb.OutOfMemoryException) as error:
+        raise TargetError(
+            f"Cannot write traces to `{folder}`: {str(error).splitlines()[0]}",
+            hint="What was stored before is kept; make room or give access, then `cutset ingest` again",
+        ) from error

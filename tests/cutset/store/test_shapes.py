@@ -1,0 +1,231 @@
+import pickle
+import random
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+import pytest
+
+from cutset.errors import InputError
+from cutset.model.shape import LOST, ROOT, ShapeBatch
+from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanKind, SpanLabel
+from cutset.store.manifest import open_spans
+from cutset.store.shapes import Totals, path_counts, shapes, spans_of, totals, trace_ranges
+from cutset.store.spans import begin_ingest
+
+HOUR = 3_600_000_000_000
+CALLERS, CALLEES = (SpanKind.CLIENT, SpanKind.PRODUCER), (SpanKind.SERVER, SpanKind.CONSUMER)
+
+
+def stored(folder, spans):
+    with begin_ingest(folder) as ingest:
+        ingest.add("test", spans)
+    return open_spans(folder)
+
+
+def span(trace_id, span_id, parent_id="", start=0, end=None, *, kind=SpanKind.INTERNAL, service="shop", **attributes):
+    kept = {key: attributes[name] for key, name in KEPT_ATTRIBUTES.items() if name in attributes}
+    end_ns = HOUR + (start + 1 if end is None else end)
+    return Span(trace_id, span_id, parent_id, service, "op", kind, HOUR + start, end_ns, False, kept)
+
+
+def without_path(label):
+    return replace(label, url_path="")
+
+
+def only_shape(folder, *spans):
+    (batch,) = [shapes(each, without_path) for each in trace_ranges(stored(folder, spans))]
+    (shape,) = batch.shapes
+    return [batch.labels[number] for number in shape.labels], shape
+
+
+def label_of(each, canonical):
+    values = {name: str(each.attributes.get(key, "")) for key, name in KEPT_ATTRIBUTES.items()}
+    return canonical(SpanLabel(each.service, each.name, each.kind, each.error, **values))
+
+
+def parent_of(each, trace):
+    """The plain meaning of parents: the position of the parent within the trace, ROOT or LOST."""
+    callers = [other for other in trace if other.span_id == each.span_id and other.kind in CALLERS]
+    if each.kind in CALLEES and callers:
+        return trace.index(callers[0])
+    if each.parent_id in ("", each.span_id):
+        return ROOT
+    named = [other for other in trace if other.span_id == each.parent_id]
+    return trace.index(min(named, key=lambda other: other.kind in CALLERS)) if named else LOST
+
+
+def plain_shapes(spans, canonical):
+    """What `shapes` must find: of each structure, its number of traces, their total and longest duration, and whose."""
+    traces = defaultdict(list)
+    for each in set(spans):
+        traces[each.trace_id].append(each)
+    durations = defaultdict(list)
+    for trace_id, trace in traces.items():
+        trace.sort(
+            key=lambda each: (each.start_ns, label_of(each, canonical), each.span_id, each.parent_id, each.end_ns)
+        )
+        parents = tuple(parent_of(each, trace) for each in trace)
+        entry = min(range(len(trace)), key=lambda at: ([ROOT, LOST].index(parents[at]) if parents[at] < 0 else 2, at))
+        structure = (tuple(label_of(each, canonical) for each in trace), parents)
+        durations[structure].append((trace[entry].start_ns - trace[entry].end_ns, trace_id))
+    return {
+        structure: (len(found), -sum(ns for ns, _ in found), -min(found)[0], min(found)[1])
+        for structure, found in durations.items()
+    }
+
+
+def read_shapes(batch: ShapeBatch):
+    return {
+        (tuple(batch.labels[number] for number in shape.labels), shape.parents): (
+            *(shape.traces, shape.total_ns, shape.longest_ns, shape.longest_trace_id),
+        )
+        for shape in batch.shapes
+    }
+
+
+def random_traces(seed, count):
+    """Small traces of few ids, labels and times: with lost parents, cycles, shared ids and equal starts in plenty."""
+    rng = random.Random(seed)
+    spans = {}
+    for number in range(count):
+        for _ in range(rng.randint(1, 5)):
+            made = span(
+                f"{number:03}",
+                rng.choice("1234"),
+                rng.choice(["", "1", "2", "3", "4", "9"]),
+                rng.randrange(3),
+                rng.randrange(3, 6),
+                kind=rng.choice([*SpanKind]),
+                service=rng.choice(["cart", "shop"]),
+                url_path=rng.choice(["", "/a", "/b"]),
+            )
+            spans.setdefault((made.trace_id, made.span_id, made.kind, made.service, made.start_ns), made)
+    return list(spans.values())
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("canonical", [without_path, lambda label: label])
+def test_shapes_are_what_plain_python_finds(tmp_path, seed, canonical):
+    spans = random_traces(seed, 300)
+    (batch,) = [shapes(each, canonical) for each in trace_ranges(stored(tmp_path, spans))]
+    assert read_shapes(batch) == plain_shapes(spans, canonical)
+    assert list(batch.labels) == sorted(set(batch.labels))
+
+
+def test_shapes_of_ranges_add_up_to_the_shapes_of_all(tmp_path):
+    spans = random_traces(7, 200)
+    store = stored(tmp_path, spans)
+    ranges = trace_ranges(store, spans_per_range=100)
+    assert len(ranges) > 4
+    traces, total = Counter(), Counter()
+    for each in ranges:
+        for structure, (count, ns, *_) in read_shapes(shapes(pickle.loads(pickle.dumps(each)), without_path)).items():
+            traces[structure] += count
+            total[structure] += ns
+    expected = plain_shapes(spans, without_path)
+    assert traces == {structure: count for structure, (count, *_) in expected.items()}
+    assert total == {structure: ns for structure, (_, ns, *_) in expected.items()}
+
+
+def test_the_halves_of_a_call_that_share_an_id_are_parent_and_child(tmp_path):
+    labels, shape = only_shape(
+        tmp_path,
+        span("t", "1", start=0, end=90, kind=SpanKind.SERVER, service="front"),
+        span("t", "2", "1", start=1, kind=SpanKind.CLIENT, service="front"),
+        span("t", "2", "1", start=2, kind=SpanKind.SERVER, service="cart"),
+        span("t", "3", "2", start=3, service="cart"),
+    )
+    assert shape.parents == (ROOT, 0, 1, 2)
+    assert (shape.traces, shape.total_ns, shape.longest_ns, shape.longest_trace_id) == (1, 90, 90, "t")
+    assert [label.service for label in labels] == ["front", "front", "cart", "cart"]
+
+
+def test_a_clock_that_runs_ahead_puts_a_parent_after_its_child(tmp_path):
+    _, shape = only_shape(tmp_path, span("t", "1", start=5, end=25), span("t", "2", "1", start=2))
+    assert shape.parents == (1, ROOT)
+    assert shape.longest_ns == 20
+
+
+def test_of_a_trace_without_a_root_the_first_span_with_a_lost_parent_is_the_entry(tmp_path):
+    _, shape = only_shape(tmp_path, span("t", "1", "2", 0, 1), span("t", "2", "1", 1, 2), span("t", "3", "x", 2, 9))
+    assert shape.parents == (1, 0, LOST)
+    assert shape.longest_ns == 7
+
+
+def test_traces_that_differ_only_in_paths_are_one_shape_and_the_smaller_id_of_the_longest_represents_them(tmp_path):
+    paths = [("b", "/cart/1", 10), ("a", "/cart/2", 10), ("c", "/cart/3", 4)]
+    _, shape = only_shape(tmp_path, *(span(trace, "1", url_path=path, end=end) for trace, path, end in paths))
+    assert (shape.traces, shape.total_ns, shape.longest_ns, shape.longest_trace_id) == (3, 24, 10, "a")
+
+
+@pytest.mark.parametrize("name", ["{:032x}", "{}", "same-prefix-{:08}", "ü\0{}"])
+def test_ranges_are_balanced_and_hold_every_trace_once(tmp_path, name):
+    ids = [name.format(number * 2**115 if "032" in name else number) for number in range(3000)]
+    store = stored(tmp_path, [span(trace_id, f"{at}", start=at * HOUR) for trace_id in ids for at in range(3)])
+    ranges = trace_ranges(store, spans_per_range=1000)
+    counts = [sum(shape.traces for shape in shapes(each, without_path).shapes) for each in ranges]
+    assert sum(counts) == 3000
+    assert len(ranges) == 10
+    assert all(count <= 333 for count in counts)
+
+
+def test_ranges_of_a_sample_are_balanced_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("cutset.store.shapes._SAMPLED_SPANS", 2000)
+    store = stored(tmp_path, [span(f"{number:08}", f"{at}") for number in range(3000) for at in range(4)])
+    ranges = trace_ranges(store, spans_per_range=3000)
+    counts = [sum(shape.traces for shape in shapes(each, without_path).shapes) for each in ranges]
+    assert sum(counts) == 3000
+    assert 4 <= len(ranges) <= 6
+    assert max(counts) < 1000
+
+
+def test_a_window_of_time_selects_spans_by_their_start(tmp_path):
+    store = stored(tmp_path, [span("t", "1"), span("t", "2", "1", start=HOUR), span("u", "3", start=3 * HOUR)])
+    (late,) = trace_ranges(store, since_ns=2 * HOUR, until_ns=4 * HOUR)
+    (batch,) = shapes(late, without_path).shapes
+    assert batch.parents == (LOST,)
+    assert batch.longest_trace_id == "t"
+    assert len(late.files) == 1
+    assert trace_ranges(store, since_ns=5 * HOUR) == []
+
+
+def test_an_empty_store_has_no_ranges_and_no_totals(tmp_path):
+    store = open_spans(tmp_path)
+    assert trace_ranges(store) == []
+    assert spans_of(store, ["t"]) == {}
+    assert totals(store) == Totals(0, 0, (), ())
+
+
+def test_a_window_without_spans_has_no_shapes(tmp_path):
+    store = stored(tmp_path, [span("t", "1"), span("t", "2", start=100)])
+    assert [shapes(each, without_path) for each in trace_ranges(store, 0, HOUR + 5, HOUR + 50)] == [ShapeBatch((), ())]
+
+
+def test_paths_are_counted_where_there_is_no_route(tmp_path):
+    cart = {"http_method": "GET", "url_path": "/cart/1"}
+    store = stored(
+        tmp_path,
+        [
+            span("t", "1", **cart),
+            span("u", "1", **cart),
+            span("u", "2", **cart, http_route="/cart/{id}"),
+            span("u", "3", http_method="GET"),
+            span("u", "4", service="pay", url_path="/pay"),
+        ],
+    )
+    (everything,) = trace_ranges(store)
+    assert path_counts(everything) == [("pay", "", "/pay", 1), ("shop", "GET", "/cart/1", 2)]
+
+
+def test_totals_count_traces_spans_services_and_hours(tmp_path):
+    failed = replace(span("u", "3", service="cart"), error=True)
+    store = stored(tmp_path, [span("t", "1"), span("t", "2", start=HOUR), failed])
+    assert totals(store) == Totals(2, 3, (("shop", 2, 0), ("cart", 1, 1)), (("1970-01-01T01", 2), ("1970-01-01T02", 1)))
+
+
+def test_a_part_that_vanished_is_named(tmp_path):
+    store = stored(tmp_path, [span("t", "1")])
+    (everything,) = trace_ranges(store)
+    everything.files[0].unlink()
+    with pytest.raises(InputError, match=everything.files[0].name):
+        shapes(everything, without_path)
