@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -120,7 +120,7 @@ def ingest_command(
         cursors = open_spans(store).cursors
         for url in servers:
             query = ServerQuery(url, since_ns, until_ns, service, limit)
-            _read_server(query, ingest, reading, cursors.get(url, 0))
+            _read_server(query, ingest, reading, cursors)
     new = open_spans(store).spans - before
     forgotten = forget_before(store, now_ns - keep_ns) if keep_ns else 0
     if reading.problems and not reading.tally.spans:
@@ -145,13 +145,9 @@ def _read_files(
         ingest_files(files, ingest, executor, format=format, mapping=mapping, on_file=done, on_batch=reading.show)
 
 
-def _read_server(query: ServerQuery, ingest: Ingest, reading: _Reading, resume_from_ns: int) -> None:
+def _read_server(query: ServerQuery, ingest: Ingest, reading: _Reading, cursors: Mapping[str, int]) -> None:
     tally = Tally()
-    try:
-        run_async(ingest_server(query, ingest, tally, resume_from_ns=resume_from_ns, on_batch=reading.show))
-    except BaseException:
-        ingest.commit()  # what was read so far, with the cursor to go on from
-        raise
+    run_async(ingest_server(query, ingest, tally, cursors, reading.show))
     reading.finished(query.url, tally)
 
 

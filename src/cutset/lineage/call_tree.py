@@ -7,7 +7,7 @@ mostly that a span's service is another one than its parent's. Spans inside one 
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cutset.model.call_tree import CallTree, Component
 from cutset.model.point import Point
@@ -28,58 +28,151 @@ _MESH_CALL = re.compile(r"async outbound\|.*\bistio-(policy|telemetry|mixer)\b")
 
 @dataclass(slots=True)
 class _Node:
-    """A call under construction."""
+    """A call under construction. Labels are numbers."""
 
-    label: SpanLabel
+    label: int
     position: int  # of its first span
     caller: "_Node | None" = None
-    client: SpanLabel | None = None
+    client: int = -1  # the label of the client's span, if there is one
     failed: bool = False
     unanswered: bool = False  # so far there is only the client's span
     depth: int = 0
     calls: list["_Node"] = field(default_factory=list)
 
 
-def call_tree(labels: Sequence[SpanLabel], parents: Sequence[int]) -> tuple[SpanLabel, CallTree]:
-    """The label of the span by which the request entered, and its calls; positions are as in `Shape`.
+class CallReader:
+    """Reads traces whose spans have these labels.
 
-    A call whose caller was never exported hangs under the request itself: leaving it out would hide what was relied on.
+    What a label says is worked out once, and equal calls are one object: traces repeat themselves, also in part.
     """
-    request = _read(labels, parents)
-    trees: dict[int, CallTree] = {}
-    for node in reversed(_callers_first(request)):  # not by recursion, whatever the depth
-        calls = tuple(sorted(trees.pop(id(call)) for call in node.calls))
-        trees[id(node)] = _finished(node, calls)
-    return request.label, trees[id(request)]
 
+    def __init__(self, labels: Sequence[SpanLabel]) -> None:
+        self._labels = labels
+        self._service = [label.service for label in labels]
+        self._calling = [label.kind in _CALLING for label in labels]
+        self._called = [label.kind in _CALLED for label in labels]
+        self._noise = [_is_noise(label) for label in labels]
+        self._calls: dict[tuple[int, int, bool, bool], CallTree] = {}  # without what happened inside them
+        self._numbers: dict[tuple[int, ...], int] = {}
+        self._trees: list[CallTree] = []
 
-def calls_in_order(labels: Sequence[SpanLabel], parents: Sequence[int]) -> tuple[tuple[str, CallTree], ...]:
-    """The calling service and the call, without what happened inside it, in the order in which calls began."""
-    calls = sorted(_callers_first(_read(labels, parents)), key=lambda node: node.position)
-    return tuple((node.caller.label.service, _finished(node, ())) for node in calls if node.caller is not None)
+    def read(self, labels: Sequence[int], parents: Sequence[int]) -> tuple[int, CallTree]:
+        """The label of the span by which the request entered, and its calls. Labels and positions are as in `Shape`.
 
+        A call whose caller was never exported hangs under the request itself: leaving it out would hide what was relied
+        on. Traces that did the same get the same object.
+        """
+        request = self._request(labels, parents)
+        numbers: dict[int, int] = {}  # of finished calls
+        for node in reversed(_callers_first(request)):  # not by recursion, whatever the depth
+            inside = sorted([numbers.pop(id(call)) for call in node.calls])
+            key = (node.label, node.client, node.failed, node.unanswered, *inside)
+            number = self._numbers.get(key)
+            if number is None:
+                number = self._numbers[key] = len(self._trees)
+                calls = tuple(sorted(self._trees[inner] for inner in inside))
+                self._trees.append(replace(self._call(node), calls=calls))
+            numbers[id(node)] = number
+        return request.label, self._trees[numbers[id(request)]]
 
-def _read(labels: Sequence[SpanLabel], parents: Sequence[int]) -> _Node:
-    children: list[list[int]] = [[] for _ in labels]
-    roots = []
-    for position, parent in enumerate(parents):
-        if parent >= 0:
-            children[parent].append(position)
-        else:
-            roots.append(position)
-    entry = min(roots, key=lambda root: (_is_noise(labels[root]), parents[root] != ROOT, root), default=0)
-    passed_on = _passed_on(entry, labels, children)
-    entry = passed_on[-1]
-    request = _Node(labels[entry], entry, failed=labels[entry].error)
-    done = bytearray(len(labels))
-    for position in passed_on:
-        done[position] = True
-    _collect(children[entry], request, labels, children, done)
-    # What hangs under lost parents; then, in a malformed trace, what no root leads to.
-    for position in (*roots, *range(len(labels))):
-        if not done[position]:
-            _collect([position], request, labels, children, done)
-    return request
+    def calls_in_order(self, labels: Sequence[int], parents: Sequence[int]) -> tuple[tuple[str, CallTree], ...]:
+        """The calling service and the call, without what happened inside it, in the order in which calls began."""
+        calls = sorted(_callers_first(self._request(labels, parents)), key=lambda node: node.position)
+        return tuple((self._service[node.caller.label], self._call(node)) for node in calls if node.caller is not None)
+
+    def _call(self, node: _Node) -> CallTree:
+        key = (node.label, node.client, node.failed, node.unanswered)
+        if key not in self._calls:
+            label = self._labels[node.label]
+            client = self._labels[node.client] if node.client >= 0 else None
+            point = _remote_point(label) if node.unanswered else Point(label.service or UNKNOWN, api_of(label, client))
+            component, framework = component_of(label)
+            if component is Component.UNKNOWN and client is not None:
+                component, framework = component_of(client)
+            self._calls[key] = CallTree(point, node.failed, component, (), framework)
+        return self._calls[key]
+
+    def _request(self, labels: Sequence[int], parents: Sequence[int]) -> _Node:
+        children: list[list[int]] = [[] for _ in labels]
+        roots = []
+        for position, parent in enumerate(parents):
+            if parent >= 0:
+                children[parent].append(position)
+            else:
+                roots.append(position)
+        entry = min(roots, key=lambda root: (self._noise[labels[root]], parents[root] != ROOT, root), default=0)
+        passed_on = self._passed_on(entry, labels, children)
+        entry = passed_on[-1]
+        request = _Node(labels[entry], entry, failed=self._labels[labels[entry]].error)
+        done = bytearray(len(labels))
+        for position in passed_on:
+            done[position] = True
+        self._collect(children[entry], request, labels, children, done)
+        # What hangs under lost parents; then, in a malformed trace, what no root leads to.
+        for position in (*roots, *range(len(labels))):
+            if not done[position]:
+                self._collect([position], request, labels, children, done)
+        return request
+
+    def _passed_on(self, entry: int, labels: Sequence[int], children: Sequence[Sequence[int]]) -> list[int]:
+        """The spans by which the request entered, the last of them that of the first service.
+
+        A load generator or a gateway that only passes the request on is not part of what is looked at.
+        """
+        passed_on = [entry]
+        while self._calling[labels[entry]]:
+            inside = [child for child in children[entry] if not self._noise[labels[child]]]
+            if len(inside) != 1 or inside[0] in passed_on:
+                break
+            if self._service[labels[inside[0]]] == self._service[labels[entry]]:
+                break
+            (entry,) = inside
+            passed_on.append(entry)
+        return passed_on
+
+    def _collect(
+        self,
+        start: Iterable[int],
+        request: _Node,
+        labels: Sequence[int],
+        children: Sequence[Sequence[int]],
+        done: bytearray,
+    ) -> None:
+        """Adds the calls that these spans and those below them tell of."""
+        # Each with the call that it is part of, and the call that is being made there, if any.
+        pending: list[tuple[int, _Node, _Node | None]] = [(position, request, None) for position in start]
+        while pending:
+            position, within, outgoing = pending.pop()
+            if done[position]:
+                continue
+            done[position] = True
+            label = labels[position]
+            if self._noise[label]:
+                outgoing = None
+            elif self._service[label] != self._service[within.label] or (outgoing is not None and self._called[label]):
+                within, outgoing = self._answered(within, outgoing, label, position), None
+            elif outgoing is None and self._calling[label]:
+                outgoing = self._made(within, label, position)
+                outgoing.client, outgoing.unanswered = label, True
+            pending.extend([(child, within, outgoing) for child in children[position]])
+
+    def _answered(self, within: _Node, outgoing: _Node | None, label: int, position: int) -> _Node:
+        if outgoing is None:
+            return self._made(within, label, position)
+        if self._labels[label].kind is SpanKind.CONSUMER:  # the queue answered the caller, and called the consumer
+            return self._made(outgoing, label, position)
+        if not outgoing.unanswered:  # an earlier attempt of the same call: the last was taken up first
+            return self._made(within, label, position)
+        outgoing.label, outgoing.unanswered = label, False
+        outgoing.failed = outgoing.failed or self._labels[label].error
+        return outgoing
+
+    def _made(self, caller: _Node, label: int, position: int) -> _Node:
+        if caller.depth == MAX_DEPTH and caller.caller is not None:
+            caller = caller.caller
+        call = _Node(label, position, caller, failed=self._labels[label].error, depth=caller.depth + 1)
+        caller.calls.append(call)
+        return call
 
 
 def api_of(label: SpanLabel, client: SpanLabel | None = None) -> str:
@@ -105,68 +198,6 @@ def component_of(label: SpanLabel) -> tuple[Component, str]:
     return Component.UNKNOWN, ""
 
 
-def _passed_on(entry: int, labels: Sequence[SpanLabel], children: Sequence[Sequence[int]]) -> list[int]:
-    """The spans by which the request entered, the last of them that of the first service.
-
-    A load generator or a gateway that only passes the request on is not part of what is looked at.
-    """
-    passed_on = [entry]
-    while labels[entry].kind in _CALLING:
-        inside = [child for child in children[entry] if not _is_noise(labels[child])]
-        if len(inside) != 1 or inside[0] in passed_on or labels[inside[0]].service == labels[entry].service:
-            break
-        (entry,) = inside
-        passed_on.append(entry)
-    return passed_on
-
-
-def _collect(
-    start: Iterable[int],
-    request: _Node,
-    labels: Sequence[SpanLabel],
-    children: Sequence[Sequence[int]],
-    done: bytearray,
-) -> None:
-    """Adds the calls that these spans and those below them tell of."""
-    # Each with the call that it is part of, and the call that is being made there, if any.
-    pending: list[tuple[int, _Node, _Node | None]] = [(position, request, None) for position in start]
-    while pending:
-        position, within, outgoing = pending.pop()
-        label = labels[position]
-        if done[position]:
-            continue
-        done[position] = True
-        if _is_noise(label):
-            pending.extend((child, within, None) for child in children[position])
-            continue
-        if label.service != within.label.service or (outgoing is not None and label.kind in _CALLED):
-            within, outgoing = _answered(within, outgoing, label, position), None
-        elif outgoing is None and label.kind in _CALLING:
-            outgoing = _called(within, label, position)
-            outgoing.client, outgoing.unanswered = label, True
-        pending.extend((child, within, outgoing) for child in children[position])
-
-
-def _answered(within: _Node, outgoing: _Node | None, label: SpanLabel, position: int) -> _Node:
-    if outgoing is None:
-        return _called(within, label, position)
-    if label.kind is SpanKind.CONSUMER:  # the queue answered the caller, and called the consumer
-        return _called(outgoing, label, position)
-    if not outgoing.unanswered:  # an earlier attempt of the same call: the last was taken up first
-        return _called(within, label, position)
-    outgoing.label, outgoing.unanswered = label, False
-    outgoing.failed = outgoing.failed or label.error
-    return outgoing
-
-
-def _called(caller: _Node, label: SpanLabel, position: int) -> _Node:
-    if caller.depth == MAX_DEPTH and caller.caller is not None:
-        caller = caller.caller
-    call = _Node(label, position, caller, failed=label.error, depth=caller.depth + 1)
-    caller.calls.append(call)
-    return call
-
-
 def _remote_point(client: SpanLabel) -> Point:
     """Whom a client's span speaks of: a data store, a queue, or a service that exports nothing."""
     if client.db_system:
@@ -185,17 +216,6 @@ def _callers_first(request: _Node) -> list[_Node]:
         nodes.append(node)
         pending.extend(node.calls)
     return nodes
-
-
-def _finished(node: _Node, calls: tuple[CallTree, ...]) -> CallTree:
-    if node.unanswered:
-        point = _remote_point(node.label)
-    else:
-        point = Point(node.label.service or UNKNOWN, api_of(node.label, node.client))
-    component, framework = component_of(node.label)
-    if component is Component.UNKNOWN and node.client is not None:
-        component, framework = component_of(node.client)
-    return CallTree(point, node.failed, component, calls, framework)
 
 
 def _is_noise(label: SpanLabel) -> bool:

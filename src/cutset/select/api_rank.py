@@ -8,10 +8,11 @@ the code, whose ranking agrees with the paper's: APIs and traces are scaled to a
 an API gets from its callers counts a hundredth of what it gets from its traces. The number of steps is the paper's.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+import numpy as np
 
 from cutset.model.point import Point
 
@@ -40,26 +41,28 @@ def api_rank(
 ) -> dict[Point, float]:
     """Scores from 0 to 1, fit to be `SearchSettings.weights`."""
     # Sorted, so that sums come out the same to the last bit, and ties are ties, in every process.
-    apis_of = [sorted(trace.apis) for trace in traces]
-    calls = sorted({call for trace in traces for call in trace.calls})
-    traces_with = Counter(api for apis in apis_of for api in apis)
-    callees_of = Counter(caller for caller, _ in calls)
-    if not traces_with:
+    apis = sorted({api for trace in traces for api in trace.apis})
+    if not apis:
         return {}
-    votes = [trace.seen if preference is Preference.FREQUENCY else 1 for trace in traces]
-    of_apis = dict.fromkeys(traces_with, 1 / len(traces_with))
-    of_traces = [1 / len(traces)] * len(traces)
+    number = {api: index for index, api in enumerate(apis)}
+    ordered = sorted(
+        traces, key=lambda trace: (sorted(number[api] for api in trace.apis), sorted(trace.calls), trace.seen)
+    )
+    of_trace = np.array([index for index, trace in enumerate(ordered) for _ in trace.apis])
+    api_in_it = np.array([index for trace in ordered for index in sorted(number[api] for api in trace.apis)])
+    calls = sorted({(number[caller], number[callee]) for trace in traces for caller, callee in trace.calls})
+    callers, callees = np.array(calls, dtype=int).reshape(-1, 2).T
+    apis_in_trace, traces_with_api = np.bincount(of_trace, minlength=len(ordered)), np.bincount(api_in_it)
+    callees_of = np.bincount(callers, minlength=len(apis))
+    votes = np.array([trace.seen if preference is Preference.FREQUENCY else 1 for trace in ordered])
+    restart = (1 - _DAMPING) * votes / votes.sum()
+    of_apis, of_traces = np.full(len(apis), 1 / len(apis)), np.full(len(ordered), 1 / len(ordered))
     for _ in range(steps):
-        apis_next = dict.fromkeys(traces_with, 0.0)
-        traces_next = [(1 - _DAMPING) * vote / sum(votes) for vote in votes]
-        for number, apis in enumerate(apis_of):
-            for api in apis:
-                apis_next[api] += _DAMPING * of_traces[number] / len(apis)
-                traces_next[number] += _DAMPING * of_apis[api] / traces_with[api]
-        for caller, callee in calls:
-            apis_next[callee] += _DAMPING * _CALL_SHARE * of_apis[caller] / callees_of[caller]
-        highest_api = max(apis_next.values())
-        of_apis = {api: score / highest_api for api, score in apis_next.items()}
-        highest_trace = max(traces_next)
-        of_traces = [score / highest_trace for score in traces_next]
-    return of_apis
+        by_traces = np.bincount(api_in_it, of_traces[of_trace] / apis_in_trace[of_trace])
+        by_callers = np.bincount(callees, of_apis[callers] / callees_of[callers], minlength=len(apis))
+        by_apis = np.bincount(of_trace, of_apis[api_in_it] / traces_with_api[api_in_it], minlength=len(ordered))
+        of_apis = _DAMPING * (by_traces + _CALL_SHARE * by_callers)
+        of_traces = _DAMPING * by_apis + restart
+        of_apis /= of_apis.max()
+        of_traces /= of_traces.max()
+    return dict(zip(apis, of_apis.tolist(), strict=True))

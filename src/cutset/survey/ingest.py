@@ -1,7 +1,9 @@
 """Fills the store: from files, several at a time, and from trace servers, window by window."""
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -15,6 +17,7 @@ from cutset.traces.servers import ServerQuery, read_server
 from cutset.traces.tally import Tally
 
 BATCH_SPANS = 200_000  # a part of decent size in the store
+COMMIT_SECONDS = 30  # what is lost at most of a reading from a server, which may take hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ def ingest_files(
     on_file: Callable[[FileRead], None],
     on_batch: Callable[[int], None],
 ) -> None:
-    """A problem with one file does not stop the others. `on_batch` is told how many spans of a file were read so far."""
+    """A problem with one file does not stop the others. `on_batch` is told how many spans of a file are read."""
     read = partial(_stage_file, staging=ingest.staging, format=format, mapping=mapping, on_batch=None)
     if executor is None:
         read = partial(read, on_batch=on_batch)
@@ -49,14 +52,32 @@ def ingest_files(
 
 
 async def ingest_server(
-    query: ServerQuery, ingest: Ingest, tally: Tally, *, resume_from_ns: int, on_batch: Callable[[int], None]
+    query: ServerQuery, ingest: Ingest, tally: Tally, cursors: Mapping[str, int], on_batch: Callable[[int], None]
 ) -> None:
     """Every window is stored before the cursor moves past it, so that an interrupted reading goes on where it was."""
-    async for spans, cursor_ns in read_server(query, tally, resume_from_ns):
-        ingest.add(query.url, spans)
-        ingest.set_cursor(query.url, cursor_ns)
-        on_batch(tally.spans)
-    ingest.log(query.url, format="", spans_read=tally.spans, skipped=tally.skipped)
+    name = f"{query.url} {query.service}".rstrip()
+    since, until = f"{name} since", f"{name} until"
+    # Only if what was read before leaves no gap: all of it, from then until the cursor.
+    resumes = cursors.get(since, query.until_ns) <= query.since_ns <= cursors.get(until, 0)
+    ingest.set_cursor(since, cursors[since] if resumes else query.since_ns)
+    ingest.set_cursor(until, cursors[until] if resumes else query.since_ns)
+    async with aclosing(read_server(query, tally, cursors[until] if resumes else 0)) as batches:
+        committed = time.monotonic()
+        while True:
+            try:
+                spans, cursor_ns = await anext(batches)
+            except StopAsyncIteration:
+                break
+            except BaseException:
+                ingest.commit()  # what was read so far, with the cursor to go on from
+                raise
+            ingest.add(name, spans)
+            ingest.set_cursor(until, cursor_ns)
+            if time.monotonic() - committed > COMMIT_SECONDS:
+                ingest.commit()
+                committed = time.monotonic()
+            on_batch(tally.spans)
+    ingest.log(name, format="", spans_read=tally.spans, skipped=tally.skipped)
 
 
 def _stage_file(

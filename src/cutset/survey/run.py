@@ -9,9 +9,10 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 
-from cutset.lineage.call_tree import call_tree, calls_in_order
+from cutset.lineage.call_tree import CallReader
 from cutset.lineage.classes import is_named_by_span, request_class
 from cutset.lineage.templates import PathCounts, Templates, learn, mask_name, merge, templates_of
+from cutset.model.call_tree import CallTree
 from cutset.model.shape import Shape
 from cutset.model.span import SpanLabel
 from cutset.select.complexity import DEFAULT_WEIGHTS, Weights, complexity
@@ -50,9 +51,15 @@ def _learn_paths(part: TraceRange) -> PathCounts:
 
 def _survey_range(part: TraceRange, templates: Templates, settings: SurveySettings) -> Survey:
     batch = shapes(part, partial(_canonical, templates=templates))
-    result = Survey()
+    reader = CallReader(batch.labels)
+    # Traces that entered alike and did the same, by the identity of what the reader gives for all of them.
+    alike: dict[tuple[int, int], tuple[CallTree, list[Shape]]] = {}
     for shape in batch.shapes:
-        _count(result, shape, [batch.labels[number] for number in shape.labels], settings)
+        entry, tree = reader.read(shape.labels, shape.parents)
+        alike.setdefault((entry, id(tree)), (tree, []))[1].append(shape)
+    result = Survey()
+    for (entry, _), (tree, found) in alike.items():
+        _count(result, batch.labels[entry], tree, found, reader=reader, settings=settings)
     return result
 
 
@@ -64,19 +71,29 @@ def _canonical(label: SpanLabel, templates: Templates) -> SpanLabel:
     return replace(label, url_path=path, name=mask_name(label.name))
 
 
-def _count(result: Survey, shape: Shape, labels: Sequence[SpanLabel], settings: SurveySettings) -> None:
-    entry, tree = call_tree(labels, shape.parents)
+def _count(
+    result: Survey,
+    entry: SpanLabel,
+    tree: CallTree,
+    found: Sequence[Shape],
+    *,
+    reader: CallReader,
+    settings: SurveySettings,
+) -> None:
     name = request_class(entry, tree, by_calls=settings.by_calls)
     components = len({call.point.service for call in tree.walk()})
-    score = complexity(len(labels), components, shape.longest_ns, settings.weights)
     summary = result.classes.get(name)
     if summary is None:
         summary = result.classes[name] = ClassSummary(Representative(-1.0, "", ()))
-    candidate = Representative(score, shape.longest_trace_id, ())
-    if better(candidate, summary.representative) is candidate:
-        summary.representative = replace(candidate, calls=calls_in_order(labels, shape.parents))
-    summary.kinds[tree] = summary.kinds.get(tree, 0) + shape.traces
-    summary.spans += shape.traces * len(labels)
-    summary.components += shape.traces * components
-    summary.total_ns += shape.total_ns
+    for shape in found:
+        spans = len(shape.labels)
+        score = complexity(spans, components, shape.longest_ns, settings.weights)
+        candidate = Representative(score, shape.longest_trace_id, ())
+        if better(candidate, summary.representative) is candidate:
+            summary.representative = replace(candidate, calls=reader.calls_in_order(shape.labels, shape.parents))
+        summary.spans += shape.traces * spans
+        summary.total_ns += shape.total_ns
+    traces = sum(shape.traces for shape in found)
+    summary.kinds[tree] = summary.kinds.get(tree, 0) + traces
+    summary.components += traces * components
     summary.named_by_span = summary.named_by_span or is_named_by_span(entry)

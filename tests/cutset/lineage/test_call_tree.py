@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutset.lineage.call_tree import MAX_DEPTH, call_tree, calls_in_order
+from cutset.lineage.call_tree import MAX_DEPTH, CallReader
 from cutset.model.call_tree import CallTree, Component
 from cutset.model.shape import LOST, ROOT
 from cutset.model.span import SpanKind, SpanLabel
@@ -25,6 +25,15 @@ PAGE = SpanLabel("frontend", "GET /", SpanKind.SERVER, http_method="GET", http_r
 
 def read(*spans: tuple[SpanLabel, int]) -> CallTree:
     return call_tree([label for label, _ in spans], [parent for _, parent in spans])[1]
+
+
+def call_tree(labels: Sequence[SpanLabel], parents: Sequence[int]) -> tuple[SpanLabel, CallTree]:
+    entry, tree = CallReader(labels).read(range(len(labels)), parents)
+    return labels[entry], tree
+
+
+def calls_in_order(labels: Sequence[SpanLabel], parents: Sequence[int]) -> tuple[tuple[str, CallTree], ...]:
+    return CallReader(labels).calls_in_order(range(len(labels)), parents)
 
 
 def shown(tree: CallTree) -> str:
@@ -217,3 +226,15 @@ def test_the_tree_does_not_depend_on_the_order_of_siblings(
     moved = [ROOT if parents[position] == ROOT else place[parents[position]] for position in order]
 
     assert call_tree([labels[position] for position in order], moved) == call_tree(labels, parents)
+
+
+@given(st.lists(traces(), min_size=1, max_size=4))
+def test_a_reader_of_many_traces_reads_each_as_if_it_were_alone(
+    many: list[tuple[list[SpanLabel], list[int]]],
+) -> None:
+    labels = sorted({label for trace, _ in many for label in trace})
+    reader = CallReader(labels)
+
+    for trace, parents in many * 2:
+        entry, tree = reader.read([labels.index(label) for label in trace], parents)
+        assert (labels[entry], tree) == call_tree(trace, parents)

@@ -1,0 +1,122 @@
+import asyncio
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from cutset.errors import TargetError
+from cutset.store.manifest import open_spans
+from cutset.store.spans import begin_ingest
+from cutset.survey.ingest import ingest_server
+from cutset.traces.servers import ServerQuery
+from cutset.traces.tally import Tally
+
+SECOND_NS = 1_000_000_000
+START_NS = 1_700_000_000 * SECOND_NS
+
+
+def zipkin_span(second: int) -> dict[str, object]:
+    return {
+        "traceId": f"{second:016x}",
+        "id": f"{second:016x}",
+        "name": "get",
+        "kind": "SERVER",
+        "timestamp": (START_NS + second * SECOND_NS) // 1000,
+        "duration": 10,
+        "localEndpoint": {"serviceName": "shop"},
+    }
+
+
+class Zipkin:
+    """Has a trace of every tenth second; goes down, if so wished, when it is asked for what comes after some moment."""
+
+    def __init__(self, seconds: int, down_after: int | None = None) -> None:
+        self.spans = [zipkin_span(second) for second in range(1, seconds, 10)]
+        self.down_after = down_after
+        self.asked: list[tuple[int, int]] = []  # windows, in seconds since START
+
+    async def services(self, _: web.Request) -> web.Response:
+        return web.json_response(["shop"])
+
+    async def traces(self, request: web.Request) -> web.Response:
+        until_ms, lookback_ms = int(request.query["endTs"]), int(request.query["lookback"])
+        until = until_ms - START_NS // 1_000_000
+        if self.down_after is not None and until > self.down_after * 1000:
+            return web.Response(status=401)
+        self.asked.append(((until - lookback_ms) // 1000, until // 1000))
+        found = [
+            [span]
+            for span in self.spans
+            if (until_ms - lookback_ms) * 1000 <= int(str(span["timestamp"])) <= until_ms * 1000
+        ]
+        return web.json_response(found)
+
+
+Ingesting = Callable[[Zipkin, int, int], int]
+
+
+@pytest.fixture
+def ingest(tmp_path: Path) -> Ingesting:
+    """Reads the seconds from … to … into a store, always from the same address; returns how many spans are stored."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+
+    async def run(zipkin: Zipkin, since: int, until: int) -> None:
+        app = web.Application()
+        app.router.add_get("/api/v2/services", zipkin.services)
+        app.router.add_get("/api/v2/traces", zipkin.traces)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+        moments = (START_NS + second * SECOND_NS for second in (since, until))
+        try:
+            with begin_ingest(tmp_path) as into:
+                query = ServerQuery(f"zipkin+http://127.0.0.1:{port}", *moments)
+                await ingest_server(query, into, Tally(), open_spans(tmp_path).cursors, lambda _: None)
+        finally:
+            await runner.cleanup()
+
+    def read(zipkin: Zipkin, since: int, until: int) -> int:
+        asyncio.run(run(zipkin, since, until))
+        return open_spans(tmp_path).spans
+
+    return read
+
+
+def test_a_later_reading_goes_on_where_the_last_one_ended(ingest: Ingesting) -> None:
+    zipkin = Zipkin(1000)
+    assert ingest(zipkin, 0, 500) == 50
+    zipkin.asked.clear()
+
+    assert ingest(zipkin, 0, 1000) == 100
+    assert min(since for since, _ in zipkin.asked) >= 430  # spans that came late are looked for
+
+
+def test_what_was_read_before_the_server_went_down_is_kept(ingest: Ingesting, tmp_path: Path) -> None:
+    with pytest.raises(TargetError):
+        ingest(Zipkin(1000, down_after=600), 0, 1000)
+    assert 0 < open_spans(tmp_path).spans < 100
+
+    zipkin = Zipkin(1000)
+    assert ingest(zipkin, 0, 1000) == 100
+    assert min(since for since, _ in zipkin.asked) > 0
+
+
+def test_earlier_traces_than_those_of_the_last_reading_are_read(ingest: Ingesting) -> None:
+    ingest(Zipkin(1000), 500, 1000)
+    assert ingest(Zipkin(1000), 100, 1000) == 90
+
+
+def test_an_interrupted_earlier_reading_does_not_claim_what_it_did_not_read(ingest: Ingesting) -> None:
+    ingest(Zipkin(1000), 500, 1000)
+    with pytest.raises(TargetError):
+        ingest(Zipkin(1000, down_after=200), 0, 1000)
+    assert ingest(Zipkin(1000), 0, 1000) == 100
+
+
+def test_a_gap_between_readings_is_not_taken_for_read(ingest: Ingesting) -> None:
+    ingest(Zipkin(1000), 0, 200)
+    ingest(Zipkin(1000), 600, 1000)
+    assert ingest(Zipkin(1000), 0, 1000) == 100
