@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench-experiments bench-search bench-solver protos clean
+.PHONY: help setup demo test check format bench-experiments bench-search bench-solver bench-traces protos clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | expand -t 22
@@ -36,6 +36,9 @@ bench-search: $(READY) ## injections and rounds of every strategy on the papers'
 
 bench-solver: $(READY) ## minimal hitting sets against FastFI's algorithm, Z3 and PySAT; ends with one JSON line
 	@$(BIN)/python -m benchmarks.solver
+
+bench-traces: $(READY) ## reading and analysing millions of spans, workflows against gSpan; ends with one JSON line
+	@$(BIN)/python -m benchmarks.traces
 
 protos: $(READY) ## regenerate the boutique's gRPC code
 	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. cutset_demo/boutique.proto
