@@ -32,11 +32,12 @@ class _Node:
 
     label: int
     position: int  # of its first span
-    caller: "_Node | None" = None
-    client: int = -1  # the label of the client's span, if there is one
+    caller: int = -1  # its label; that of the request itself has none
+    client: int = -1  # that of the client's span, if there is one
     failed: bool = False
     unanswered: bool = False  # so far there is only the client's span
     depth: int = 0
+    too_deep: "_Node | None" = None  # at the greatest depth: its caller, which takes its calls
     calls: list["_Node"] = field(default_factory=list)
 
 
@@ -78,7 +79,7 @@ class CallReader:
     def calls_in_order(self, labels: Sequence[int], parents: Sequence[int]) -> tuple[tuple[str, CallTree], ...]:
         """The calling service and the call, without what happened inside it, in the order in which calls began."""
         calls = sorted(_callers_first(self._request(labels, parents)), key=lambda node: node.position)
-        return tuple((self._service[node.caller.label], self._call(node)) for node in calls if node.caller is not None)
+        return tuple((self._service[node.caller], self._call(node)) for node in calls if node.caller >= 0)
 
     def _call(self, node: _Node) -> CallTree:
         key = (node.label, node.client, node.failed, node.unanswered)
@@ -168,9 +169,10 @@ class CallReader:
         return outgoing
 
     def _made(self, caller: _Node, label: int, position: int) -> _Node:
-        if caller.depth == MAX_DEPTH and caller.caller is not None:
-            caller = caller.caller
-        call = _Node(label, position, caller, failed=self._labels[label].error, depth=caller.depth + 1)
+        caller = caller.too_deep or caller
+        call = _Node(label, position, caller.label, failed=self._labels[label].error, depth=caller.depth + 1)
+        if call.depth == MAX_DEPTH:
+            call.too_deep = caller
         caller.calls.append(call)
         return call
 

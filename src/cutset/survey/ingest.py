@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cutset.errors import CutsetError
 from cutset.store.spans import Ingest, Staged, stage_spans
-from cutset.survey.workers import each
+from cutset.survey.workers import each, without_collector
 from cutset.traces.files import Format, read_file
 from cutset.traces.servers import ServerQuery, read_server
 from cutset.traces.tally import Tally
@@ -90,8 +90,12 @@ def _stage_file(
     result = FileRead(path, Tally())
     spans = read_file(path, result.tally, format, mapping)
     try:
-        while batch := list(islice(spans, BATCH_SPANS)):
-            result.staged.append(stage_spans(staging, batch))
+        while True:
+            with without_collector():
+                batch = list(islice(spans, BATCH_SPANS))
+                if not batch:
+                    break
+                result.staged.append(stage_spans(staging, batch))
             if on_batch is not None:
                 on_batch(result.tally.spans)
     except CutsetError as problem:

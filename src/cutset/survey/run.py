@@ -18,7 +18,7 @@ from cutset.model.span import SpanLabel
 from cutset.select.complexity import DEFAULT_WEIGHTS, Weights, complexity
 from cutset.store.shapes import TraceRange, path_counts, shapes
 from cutset.survey.summary import ClassSummary, Representative, Survey, absorb, better
-from cutset.survey.workers import each
+from cutset.survey.workers import each, without_collector
 
 Progress = Callable[[int, int], None]  # parts done, of how many
 
@@ -54,12 +54,13 @@ def _survey_range(part: TraceRange, templates: Templates, settings: SurveySettin
     reader = CallReader(batch.labels)
     # Traces that entered alike and did the same, by the identity of what the reader gives for all of them.
     alike: dict[tuple[int, int], tuple[CallTree, list[Shape]]] = {}
-    for shape in batch.shapes:
-        entry, tree = reader.read(shape.labels, shape.parents)
-        alike.setdefault((entry, id(tree)), (tree, []))[1].append(shape)
     result = Survey()
-    for (entry, _), (tree, found) in alike.items():
-        _count(result, batch.labels[entry], tree, found, reader=reader, settings=settings)
+    with without_collector():
+        for shape in batch.shapes:
+            entry, tree = reader.read(shape.labels, shape.parents)
+            alike.setdefault((entry, id(tree)), (tree, []))[1].append(shape)
+        for (entry, _), (tree, found) in alike.items():
+            _count(result, batch.labels[entry], tree, found, reader=reader, settings=settings)
     return result
 
 

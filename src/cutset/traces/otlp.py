@@ -1,17 +1,19 @@
-"""OTLP trace payloads, protobuf and JSON, as spans.
+"""OTLP trace data, protobuf and JSON, as spans: payloads that exporters send, and files.
 
-Trace data is untrusted: one malformed span refuses its whole payload, with the place named as OTLP/JSON spells it,
-and what is well-formed but huge is cut. A span's parent need not be in the payload: traces arrive in pieces.
+Trace data is untrusted. One malformed span refuses its whole payload, with the place named as OTLP/JSON spells it, so
+that its sender learns of it; from a file it is left out and counted, as nobody can send the file again. What is
+well-formed but huge is cut. A span's parent need not be in the payload or file: traces arrive in pieces.
 """
 
 import base64
-import binascii
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
 from itertools import islice
 from sys import intern
-from typing import Any
+from typing import Any, BinaryIO
 
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError
@@ -21,12 +23,27 @@ from opentelemetry.proto.trace.v1 import trace_pb2
 
 from cutset.errors import InputError
 from cutset.model.span import AttributeValue, Span, SpanKind
+from cutset.traces import protobuf_stream
+from cutset.traces.conventions import READ_ATTRIBUTES, UNKNOWN_SERVICE, bounded, failed, kept, span_id, trace_id
+from cutset.traces.json_fields import (
+    boolean_in,
+    bytes_in,
+    enumeration_in,
+    float_in,
+    int64_in,
+    integer_in,
+    malformed,
+    object_in,
+    objects_in,
+    place_in,
+    text_in,
+)
+from cutset.traces.json_stream import elements
+from cutset.traces.tally import Tally
 
 MAX_TEXT = 4096  # characters of a name or value: a stack trace fits, a dumped response body does not
 MAX_ATTRIBUTES = 128  # per span: the OpenTelemetry SDKs' own default limit
-MAX_QUOTED = 60  # characters of an offending value in an error message
 
-UNKNOWN_SERVICE = "unknown_service"  # what the OpenTelemetry specification has SDKs say
 INSTANCE = "service.instance.id"
 
 _KINDS = (
@@ -38,11 +55,23 @@ _KINDS = (
     SpanKind.CONSUMER,
 )
 _KIND_NUMBERS = dict(trace_pb2.Span.SpanKind.items())
+_KINDS_IN_FILES: dict[object, SpanKind] = {
+    **dict(enumerate(_KINDS)),
+    **{name: _KINDS[number] for name, number in _KIND_NUMBERS.items()},
+}
 _STATUS_NUMBERS = dict(trace_pb2.Status.StatusCode.items())
 _ERROR = trace_pb2.Status.STATUS_CODE_ERROR
 _HEX = re.compile(r"[0-9a-f]+")
 _NO_PARENT = "0" * 16  # how some exporters write that a span is a root
+_MAX_NS = 2**63 - 1  # the year 2262; columns of stores hold no more
 _ZEROS = frozenset({"0" * 16, "0" * 32})
+
+# Where files have resources: as OTLP says, as Tempo says, and inside of what Tempo's second API answers.
+_RESOURCE_ARRAYS = ("resourceSpans", "batches", "trace.resourceSpans", "trace.batches")
+_SCOPE_ARRAYS = ("scopeSpans", "instrumentationLibrarySpans")  # the latter before 2022
+_SCOPE_FIELDS = (2, 1000)  # their numbers in protobuf
+
+_SCALARS = (str, int, float)
 
 # A value as JSON knows it, and bytes.
 _Plain = str | int | float | bool | bytes | list[Any] | dict[str, Any] | None
@@ -81,15 +110,60 @@ def spans_from_json(payload: bytes) -> list[Span]:
     document = _load_json(payload)
     spans = []
     try:
-        for resource_spans, where in _objects(document, "resourceSpans", ""):
-            resource, resource_where = _object(resource_spans, "resource", where)
+        for resource_spans, where in objects_in(document, "resourceSpans", ""):
+            resource, resource_where = object_in(resource_spans, "resource", where)
             service, inherited = _service_of(_json_attributes(resource, resource_where, {}))
-            for scope_spans, scope_where in _objects(resource_spans, "scopeSpans", where):
-                for span, span_where in _objects(scope_spans, "spans", scope_where):
+            for scope_spans, scope_where in objects_in(resource_spans, "scopeSpans", where):
+                for span, span_where in objects_in(scope_spans, "spans", scope_where):
                     spans.append(_json_span(span, span_where, service, inherited))
     except RecursionError:
         raise InputError("The payload is nested too deeply") from None
     return spans
+
+
+def read_json(stream: BinaryIO, tally: Tally) -> Iterator[Span]:
+    """The spans of a file of OTLP/JSON, or of Tempo's; JSON lines too."""
+    for resource_spans, where in elements(stream, tally, _RESOURCE_ARRAYS):
+        if not isinstance(resource_spans, dict) or resource_spans.keys().isdisjoint(("resource", *_SCOPE_ARRAYS)):
+            tally.skip("JSON that is not resource spans", where)
+            continue
+        service = _service_in_file(_read_attributes(resource_spans.get("resource"), tally, where))
+        for array in _SCOPE_ARRAYS:
+            for scope_spans in _list(resource_spans, array, tally, where):
+                for span in _list(scope_spans, "spans", tally, where):
+                    try:
+                        yield _json_span_in_file(span, service, tally, where)
+                    except InputError as error:
+                        tally.skip(error.message, where)
+
+
+def read_protobuf(stream: BinaryIO, tally: Tally) -> Iterator[Span]:
+    """The spans of a file of OTLP/protobuf: one message, or many with their lengths, as the Collector writes them."""
+    for message, is_whole, where in protobuf_stream.first_fields(stream, tally):
+        try:
+            resource_spans = trace_pb2.ResourceSpans.FromString(message)
+        except DecodeError:
+            resource_spans = _salvaged(message, tally if is_whole else Tally(), where)  # what is torn has been counted
+        else:
+            if not resource_spans.scope_spans:  # older files have spans in a field that is no longer known
+                resource_spans = _salvaged(message, tally, where)
+        service = _service_in_file(_read_pairs(resource_spans.resource.attributes))
+        for scope_spans in resource_spans.scope_spans:
+            for span in scope_spans.spans:
+                try:
+                    yield _span_in_file(
+                        trace=span.trace_id.hex(),
+                        own=span.span_id.hex(),
+                        parent=span.parent_span_id.hex(),
+                        service=service,
+                        name=span.name,
+                        kind=_kind(span.kind),
+                        times=(span.start_time_unix_nano, span.end_time_unix_nano),
+                        error_flag=span.status.code == _ERROR,
+                        attributes=_read_pairs(span.attributes),
+                    )
+                except InputError as error:
+                    tally.skip(error.message, where)
 
 
 def line_from_protobuf(payload: bytes) -> str:
@@ -189,13 +263,6 @@ def _ids_to_hex(holder: dict[str, str]) -> None:
             holder[key] = base64.b64decode(holder[key]).hex()
 
 
-def _malformed(where: str, expected: str, found: object) -> InputError:
-    quoted = json.dumps(found, ensure_ascii=True, default=repr)
-    if len(quoted) > MAX_QUOTED:
-        quoted = quoted[:MAX_QUOTED] + "…"
-    return InputError(f"{where}: expected {expected}, found {quoted}")
-
-
 def _malformed_ids(where: str, trace_id: str, span_id: str, parent_id: str) -> InputError:
     if not _is_id(trace_id, 32):
         return _malformed_id(f"{where}.traceId", 32, trace_id)
@@ -205,7 +272,7 @@ def _malformed_ids(where: str, trace_id: str, span_id: str, parent_id: str) -> I
 
 
 def _malformed_id(where: str, digits: int, found: object) -> InputError:
-    return _malformed(
+    return malformed(
         where, f"{digits} hex digits{', not all zero' if isinstance(found, str) and found in _ZEROS else ''}", found
     )
 
@@ -215,17 +282,17 @@ def _malformed_id(where: str, digits: int, found: object) -> InputError:
 
 
 def _json_span(span: dict[str, Any], where: str, service: str, inherited: dict[str, AttributeValue]) -> Span:
-    status, status_where = _object(span, "status", where)
+    status, status_where = object_in(span, "status", where)
     return Span(
         _json_id(span, "traceId", where, 32),
         _json_id(span, "spanId", where, 16),
         "" if span.get("parentSpanId") in (None, "", _NO_PARENT) else _json_id(span, "parentSpanId", where, 16),
         service,
-        _text(span, "name", where)[:MAX_TEXT],
-        _kind(_enumeration(span, "kind", where, _KIND_NUMBERS)),
-        _integer(span, "startTimeUnixNano", where, 0, 2**64 - 1),
-        _integer(span, "endTimeUnixNano", where, 0, 2**64 - 1),
-        _enumeration(status, "code", status_where, _STATUS_NUMBERS) == _ERROR,
+        text_in(span, "name", where)[:MAX_TEXT],
+        _kind(enumeration_in(span, "kind", where, _KIND_NUMBERS)),
+        integer_in(span, "startTimeUnixNano", where, 0, 2**64 - 1),
+        integer_in(span, "endTimeUnixNano", where, 0, 2**64 - 1),
+        enumeration_in(status, "code", status_where, _STATUS_NUMBERS) == _ERROR,
         _json_attributes(span, where, inherited),
     )
 
@@ -234,9 +301,9 @@ def _json_attributes(
     holder: dict[str, Any], where: str, inherited: dict[str, AttributeValue]
 ) -> dict[str, AttributeValue]:
     attributes = inherited.copy()
-    for pair, pair_where in islice(_objects(holder, "attributes", where), MAX_ATTRIBUTES - len(inherited)):
-        key = _text(pair, "key", pair_where)[:MAX_TEXT]
-        attributes[key] = _flat(_json_plain(*_object(pair, "value", pair_where)))
+    for pair, pair_where in islice(objects_in(holder, "attributes", where), MAX_ATTRIBUTES - len(inherited)):
+        key = text_in(pair, "key", pair_where)[:MAX_TEXT]
+        attributes[key] = _flat(_json_plain(*object_in(pair, "value", pair_where)))
     return attributes
 
 
@@ -246,121 +313,160 @@ def _json_plain(value: dict[str, Any], where: str) -> _Plain:
 
 
 def _json_array(value: dict[str, Any], key: str, where: str) -> list[_Plain]:
-    array, array_where = _object(value, key, where)
-    return [_json_plain(item, item_where) for item, item_where in _objects(array, "values", array_where)]
+    array, array_where = object_in(value, key, where)
+    return [_json_plain(item, item_where) for item, item_where in objects_in(array, "values", array_where)]
 
 
 def _json_map(value: dict[str, Any], key: str, where: str) -> dict[str, _Plain]:
-    pairs, pairs_where = _object(value, key, where)
+    pairs, pairs_where = object_in(value, key, where)
     return {
-        _text(pair, "key", pair_where): _json_plain(*_object(pair, "value", pair_where))
-        for pair, pair_where in _objects(pairs, "values", pairs_where)
+        text_in(pair, "key", pair_where): _json_plain(*object_in(pair, "value", pair_where))
+        for pair, pair_where in objects_in(pairs, "values", pairs_where)
     }
-
-
-def _object(holder: dict[str, Any], key: str, where: str) -> tuple[dict[str, Any], str]:
-    found, place = holder.get(key), _place(where, key)
-    if found is None:
-        return {}, place
-    if not isinstance(found, dict):
-        raise _malformed(place, "an object", found)
-    return found, place
-
-
-def _objects(holder: dict[str, Any], key: str, where: str) -> Iterator[tuple[dict[str, Any], str]]:
-    found = holder.get(key)
-    if found is None:
-        return
-    if not isinstance(found, list):
-        raise _malformed(_place(where, key), "an array", found)
-    for index, item in enumerate(found):
-        place = f"{_place(where, key)}[{index}]"
-        if not isinstance(item, dict):
-            raise _malformed(place, "an object", item)
-        yield item, place
-
-
-def _text(holder: dict[str, Any], key: str, where: str) -> str:
-    found = holder.get(key, "")
-    if found is None:
-        return ""
-    if not isinstance(found, str):
-        raise _malformed(_place(where, key), "a string", found)
-    if not found.isascii():
-        try:
-            found.encode()
-        except UnicodeEncodeError:
-            raise _malformed(_place(where, key), "Unicode text without unpaired surrogates", found) from None
-    return found
-
-
-def _integer(holder: dict[str, Any], key: str, where: str, low: int, high: int) -> int:
-    found = holder.get(key, 0)
-    number = 0 if found is None else found
-    if isinstance(found, str) and re.fullmatch(r"-?[0-9]{1,20}", found):
-        number = int(found)
-    if not isinstance(number, int) or isinstance(number, bool) or not low <= number <= high:
-        raise _malformed(_place(where, key), f"a whole number from {low} to {high}", found)
-    return number
-
-
-def _float(holder: dict[str, Any], key: str, where: str) -> float:
-    found = holder[key]
-    if isinstance(found, str | int | float) and not isinstance(found, bool):
-        try:
-            return float(found)  # "NaN" and "Infinity" come as strings
-        except (ValueError, OverflowError):
-            pass
-    raise _malformed(_place(where, key), "a number", found)
-
-
-def _boolean(holder: dict[str, Any], key: str, where: str) -> bool:
-    found = holder[key]
-    if not isinstance(found, bool):
-        raise _malformed(_place(where, key), "true or false", found)
-    return found
-
-
-def _bytes(holder: dict[str, Any], key: str, where: str) -> bytes:
-    found = _text(holder, key, where)
-    padded = found.rstrip("=") + "=" * (-len(found.rstrip("=")) % 4)
-    try:
-        return base64.b64decode(padded.replace("-", "+").replace("_", "/"), validate=True)
-    except (binascii.Error, ValueError):
-        raise _malformed(_place(where, key), "base64", found) from None
-
-
-def _enumeration(holder: dict[str, Any], key: str, where: str, numbers: Mapping[str, int]) -> int:
-    found = holder.get(key)
-    if isinstance(found, str) and found in numbers:
-        return numbers[found]
-    if found is None or (isinstance(found, int) and not isinstance(found, bool)):
-        return found or 0
-    raise _malformed(_place(where, key), f"a number or one of {', '.join(numbers)}", found)
 
 
 def _json_id(holder: dict[str, Any], key: str, where: str, digits: int) -> str:
     found = holder.get(key)
     text = found.lower() if isinstance(found, str) else ""
     if not _is_id(text, digits) or _HEX.fullmatch(text) is None:
-        raise _malformed_id(_place(where, key), digits, found)
+        raise _malformed_id(place_in(where, key), digits, found)
     return text
 
 
-def _place(where: str, key: str) -> str:
-    return f"{where}.{key}" if where else key
-
-
-def _int64(holder: dict[str, Any], key: str, where: str) -> int:
-    return _integer(holder, key, where, -(2**63), 2**63 - 1)
-
-
 _PLAIN_READERS: dict[str, Callable[[dict[str, Any], str, str], _Plain]] = {
-    "stringValue": _text,
-    "boolValue": _boolean,
-    "intValue": _int64,
-    "doubleValue": _float,
-    "bytesValue": _bytes,
+    "stringValue": text_in,
+    "boolValue": boolean_in,
+    "intValue": int64_in,
+    "doubleValue": float_in,
+    "bytesValue": bytes_in,
     "arrayValue": _json_array,
     "kvlistValue": _json_map,
 }
+
+
+# What follows reads files, where a malformed part is left out and the rest is kept.
+
+
+def _span_in_file(
+    *,
+    trace: str,
+    own: str,
+    parent: str,
+    service: str,
+    name: str,
+    kind: SpanKind,
+    times: tuple[int, int],
+    error_flag: bool,
+    attributes: dict[str, AttributeValue],
+) -> Span:
+    trace, own = trace_id(trace), span_id(own)
+    if not trace or not own:
+        raise InputError("span without an id")
+    start, end = times
+    if not 0 <= start <= _MAX_NS or not 0 <= end <= _MAX_NS:
+        raise InputError("span whose time is out of range")
+    meaning, error = _meaning(tuple(attributes.items()), kind, error_flag)
+    # A span that has not ended (yet) has an end of 0.
+    return Span(trace, own, span_id(parent), service, bounded(name), kind, start, max(start, end), error, meaning)
+
+
+def _json_span_in_file(span: Any, service: str, tally: Tally, where: str) -> Span:
+    if not isinstance(span, dict):
+        raise InputError("span that is not an object")
+    name, status, kind = span.get("name"), span.get("status"), span.get("kind")
+    code = status.get("code") if isinstance(status, dict) else None
+    return _span_in_file(
+        trace=_id_in_file(span.get("traceId"), 24),
+        own=_id_in_file(span.get("spanId"), 12),
+        parent=_id_in_file(span.get("parentSpanId"), 12),
+        service=service,
+        name=name if isinstance(name, str) else "",
+        kind=_KINDS_IN_FILES.get(kind, SpanKind.INTERNAL) if isinstance(kind, _SCALARS) else SpanKind.INTERNAL,
+        times=(_time_in_file(span.get("startTimeUnixNano")), _time_in_file(span.get("endTimeUnixNano"))),
+        error_flag=code in (_ERROR, "STATUS_CODE_ERROR"),
+        attributes=_read_attributes(span, tally, where),
+    )
+
+
+def _id_in_file(found: Any, base64_length: int) -> str:
+    """Hex, as OTLP/JSON says; or base64, as proto3's JSON and Tempo have it."""
+    if found is None:
+        return ""
+    if not isinstance(found, str):
+        raise InputError("span whose id is not a text")
+    if len(found) == base64_length and found.endswith("="):
+        with suppress(ValueError):  # not base64, or not even ASCII
+            return base64.b64decode(found, validate=True).hex()
+    return found
+
+
+def _time_in_file(found: Any) -> int:
+    try:
+        return int(found or 0)  # OTLP/JSON has texts, as JSON's numbers are too small
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("span whose time is not a number") from None
+
+
+@lru_cache(maxsize=10_000)  # most spans say what many others say
+def _meaning(
+    attributes: tuple[tuple[str, AttributeValue], ...],
+    kind: SpanKind,
+    error_flag: bool,  # noqa: FBT001
+) -> tuple[Mapping[str, AttributeValue], bool]:
+    meaning = kept(dict(attributes))
+    return meaning, failed(error_flag, kind, meaning)
+
+
+def _read_attributes(holder: Any, tally: Tally, where: str) -> dict[str, AttributeValue]:
+    attributes: dict[str, AttributeValue] = {}
+    for pair in _list(holder, "attributes", tally, where):
+        try:
+            key = pair.get("key")
+            if key in READ_ATTRIBUTES:
+                for content in (pair.get("value") or {}).values():
+                    if isinstance(content, _SCALARS):
+                        attributes[key] = content
+        except (AttributeError, TypeError):
+            tally.skip("attribute that is malformed", where)
+    return attributes
+
+
+def _read_pairs(pairs: Iterable[KeyValue]) -> dict[str, AttributeValue]:
+    return _attributes((pair for pair in pairs if pair.key in READ_ATTRIBUTES), {})
+
+
+def _service_in_file(resource: dict[str, AttributeValue]) -> str:
+    return bounded(str(resource.get("service.name", ""))) or UNKNOWN_SERVICE
+
+
+def _list(holder: Any, key: str, tally: Tally, where: str) -> list[Any]:
+    found = holder.get(key) if isinstance(holder, dict) else holder
+    if isinstance(found, list) and found is not holder:
+        return found
+    if found is not None:
+        tally.skip(f"{key} that are not an array", where)
+    return []
+
+
+def _salvage_spans(message: bytes, salvaged: trace_pb2.ScopeSpans, tally: Tally, where: str) -> None:
+    for number, content, is_whole in protobuf_stream.fields(message):
+        if number == 2:
+            try:
+                salvaged.spans.append(trace_pb2.Span.FromString(content))
+            except DecodeError:
+                if is_whole:
+                    tally.skip("span that is malformed protobuf", where)
+
+
+def _salvaged(message: bytes, tally: Tally, where: str) -> trace_pb2.ResourceSpans:
+    """Of resource spans that cannot be read as a whole, those parts that can be."""
+    salvaged = trace_pb2.ResourceSpans()
+    for number, content, _ in protobuf_stream.fields(message):
+        try:
+            if number == 1:
+                salvaged.resource.MergeFromString(content)
+            elif number in _SCOPE_FIELDS:
+                _salvage_spans(content, salvaged.scope_spans.add(), tally, where)
+        except DecodeError:
+            tally.skip("resource that is malformed protobuf", where)
+    return salvaged
