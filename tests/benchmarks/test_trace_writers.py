@@ -13,7 +13,7 @@ from benchmarks.trace_generator import generate
 from benchmarks.trace_writers import BATCH, FORMATS, write
 
 from cutset.model.span import Span, SpanKind
-from cutset.traces import alibaba, jaeger, nezha, otlp, zipkin
+from cutset.traces import alibaba, jaeger, nezha, otlp, otlp_file, zipkin
 from cutset.traces.conventions import kept
 from cutset.traces.tally import Tally
 
@@ -48,7 +48,7 @@ def read(reader, content: bytes) -> list[Span]:
 @pytest.mark.parametrize("old_names", [False, True])
 def test_lines_of_otlp_hold_the_same_spans(tmp_path, old_names):
     content = written("otlp-json", tmp_path, old_names=old_names)
-    assert by_id(read(otlp.read_json, content)) == by_id(SPANS)
+    assert by_id(read(otlp_file.read_json, content)) == by_id(SPANS)
     assert {len(otlp.spans_from_json(line)) for line in content.splitlines()[:-1]} == {BATCH}
 
 
@@ -56,7 +56,7 @@ def test_lines_of_otlp_hold_the_same_spans(tmp_path, old_names):
 @pytest.mark.parametrize("format_name", ["otlp-proto", "otlp-proto-undelimited"])
 def test_messages_of_otlp_hold_the_same_spans(tmp_path, format_name, old_names):
     content = written(format_name, tmp_path, old_names=old_names)
-    assert by_id(read(otlp.read_protobuf, content)) == by_id(SPANS)
+    assert by_id(read(otlp_file.read_protobuf, content)) == by_id(SPANS)
 
 
 def test_messages_of_otlp_stand_behind_their_length_and_without_it_are_one_message(tmp_path):

@@ -52,11 +52,11 @@ class _Reading:
         line = f"{self.done} of {count(self.sources, 'source')} read, {count(spans, 'span')}, {rate:,.0f} a second"
         self.console.print(f"{line:<78}", end=end)
 
-    def finished(self, source: str, tally: Tally, problem: CutsetError | None = None) -> None:
+    def finished(self, tally: Tally, problem: CutsetError | None = None) -> None:
         self.done += 1
         self.tally.spans += tally.spans
         for reason, times in tally.skipped.items():
-            self.tally.skip(reason, f"{source}: {tally.first_at[reason]}", times)
+            self.tally.skip(reason, tally.first_at[reason], times)
         if problem is not None:
             self.problems.append(problem)
             if len(self.problems) <= SHOWN_PROBLEMS:
@@ -137,7 +137,7 @@ def _read_files(
     workers: str,
 ) -> None:
     def done(read: FileRead) -> None:
-        reading.finished(str(read.path), read.tally, read.problem)
+        reading.finished(read.tally, read.problem)
 
     if not files:
         return
@@ -148,7 +148,7 @@ def _read_files(
 def _read_server(query: ServerQuery, ingest: Ingest, reading: _Reading, cursors: Mapping[str, int]) -> None:
     tally = Tally()
     run_async(ingest_server(query, ingest, tally, cursors, reading.show))
-    reading.finished(query.url, tally)
+    reading.finished(tally)
 
 
 def _conclude(reading: _Reading, new: int, forgotten: int, *, as_json: bool) -> None:

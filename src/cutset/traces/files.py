@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from cutset.errors import InputError, UsageError
 from cutset.model.span import Span
-from cutset.traces import alibaba, csv_table, jaeger, nezha, otlp, zipkin
+from cutset.traces import alibaba, csv_table, jaeger, nezha, otlp_file, zipkin
 from cutset.traces.compressed import inflated, with_head
 from cutset.traces.tally import Tally
 
@@ -32,8 +32,8 @@ class Format(StrEnum):
 
 
 _READERS: Mapping[Format, Callable[[BinaryIO, Tally], Iterator[Span]]] = {
-    Format.OTLP_JSON: otlp.read_json,
-    Format.OTLP_PROTO: otlp.read_protobuf,
+    Format.OTLP_JSON: otlp_file.read_json,
+    Format.OTLP_PROTO: otlp_file.read_protobuf,
     Format.JAEGER: jaeger.read,
     Format.ZIPKIN: zipkin.read,
     Format.ALIBABA_2021: alibaba.read,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from io import BytesIO
 
 from cutset.model.span import Span
-from cutset.traces import otlp
+from cutset.traces import otlp_file
 from cutset.traces.server_client import JSON, PROTOBUF, Client, Found, Server, TooMuchError, at_once, get, get_list
 from cutset.traces.tally import Tally
 
@@ -54,7 +54,7 @@ async def _fetch_one(client: Client, trace_id: str, tally: Tally) -> list[Span]:
     if answer.status == 404:
         tally.skip("trace that was found, but is gone", str(answer.url))
         return []
-    read = otlp.read_protobuf if answer.media_type == PROTOBUF else otlp.read_json
+    read = otlp_file.read_protobuf if answer.media_type == PROTOBUF else otlp_file.read_json
     return list(read(BytesIO(answer.body), tally))
 
 

@@ -16,11 +16,10 @@ from cutset.model.span import Span, SpanKind
 from cutset.traces.otlp import (
     line_from_json,
     line_from_protobuf,
-    read_json,
-    read_protobuf,
     spans_from_json,
     spans_from_protobuf,
 )
+from cutset.traces.otlp_file import read_json, read_protobuf
 from cutset.traces.tally import Tally
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
