@@ -340,3 +340,28 @@ def test_finds_what_gspan_finds_in_traces() -> None:
 
     assert measured["identical"]
     assert measured["subgraphs"] == len(mine(Counter(traces), min_support=5, max_vertices=5)) > 50
+
+
+# The package's own small sample (`graph.data.simple.5`, MIT): labels of vertices, and edges with their labels.
+SAMPLE = [
+    ("2 2 2 3 2 4 2 3 3 3", "0-1-2 0-2-2 2-3-3 2-4-2 3-5-2 4-6-2 5-7-2 5-8-2 5-9-2 6-9-3"),
+    ("2 2 6 6 3 3 3 3 3 3", "0-1-2 0-2-2 1-3-2 2-4-3 2-5-3 2-6-2 3-7-3 3-8-3 3-9-2"),
+    ("6 6 2 2 2 2 2 2 2", "0-1-2 0-2-2 1-3-2 2-4-5 2-5-5 3-6-5 3-7-5 4-8-2"),
+    ("2 2 2 3 2 4", "0-1-2 0-2-2 2-3-3 2-4-2 3-5-2"),
+    ("7 3 5 3 2 7 2 2 2 2", "0-1-2 0-2-2 0-3-3 0-4-2 1-5-2 2-6-2 2-7-2 4-8-5 4-9-5 3-4-6 3-5-5"),
+]
+
+
+@pytest.mark.parametrize(("min_support", "found"), [(2, 17), (3, 1), (4, 1), (5, 0)])
+def test_the_packages_own_sample_has_the_sub_graphs_that_the_package_finds(min_support: int, found: int) -> None:
+    several = [
+        Graph(
+            tuple(labels.split()),
+            tuple((int(source), int(target), label) for source, target, label in (e.split("-") for e in edges.split())),
+        )
+        for labels, edges in SAMPLE
+    ]
+    ours = mine(Counter(several), directed=False, min_support=min_support)
+
+    assert len(ours) == found
+    assert ours == gspan(several, directed=False, min_support=min_support)
