@@ -1,4 +1,4 @@
-"""The words of a reproduction: places in source code, visits to them, log lines, and what to look for (ANDURIL §2, §4, §5)."""
+"""The words of a reproduction: places in source code, visits to them, log lines, what to look for (ANDURIL §4, §5)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -47,7 +47,7 @@ class Choice:
 
     site: int
     occurrence: int  # 0: any
-    effect: str  # an expression that makes the exception, as in `OSError(104, 'reset')`; or hang(), delay(seconds), crash(), return(value)
+    effect: str  # what makes the exception, as in `OSError(104, 'reset')`; or hang(), delay(2.5), crash(), return(None)
 
 
 @dataclass(frozen=True, slots=True)
