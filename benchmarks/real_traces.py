@@ -59,12 +59,13 @@ def _read_all(folder: Path, store: Path) -> list[dict[str, Any]]:
             ingest.add(name, spans)
         found = _survey_store(store / name.replace("/", "-"), by_calls=False)
         services = {span.service for span in spans}
+        headless = f", {found.headless} traces without a beginning" if found.headless else ""
         skipped = "".join(f", skipped {times} × {reason}" for reason, times in tally.skipped.items())
-        tolerated = sum(use.tolerated for each in found.classes.values() for use in call_uses(each.kinds))
+        tolerated = sum(use.tolerated for each in found.classes.values() for use in call_uses(each.judged))
         print(
             f"{name}: {found.traces:,} traces, {len(spans):,} spans, {len(services)} services, "
-            f"{len(found.classes)} request classes, {sum(len(each.kinds) for each in found.classes.values())} kinds, "
-            f"{tolerated} tolerated failures{skipped}"
+            f"{len(found.classes)} request classes, {sum(len(each.judged) for each in found.classes.values())} kinds, "
+            f"{tolerated} tolerated failures{headless}{skipped}"
         )
         files.append({"name": name, "spans": len(spans), "traces": found.traces})
     return files

@@ -74,7 +74,12 @@ def classes_command(
     ranked = sorted(survey.classes.items(), key=lambda item: (-_score(item[1], weights), item[0]))
     if as_json:
         documents = [_class_document(each, summary, survey.traces, weights) for each, summary in ranked]
-        print(json.dumps({"traces": survey.traces, "spans": survey.spans, "classes": documents}, indent=2))
+        print(
+            json.dumps(
+                {"traces": survey.traces, "spans": survey.spans, "headless": survey.headless, "classes": documents},
+                indent=2,
+            )
+        )
         return
     _show_classes(console, survey, ranked[:top], weights)
 
@@ -93,7 +98,7 @@ def _show_classes(console: Console, survey: Survey, ranked: list[tuple[str, Clas
             f"{summary.traces:,}",
             percent(summary.traces, survey.traces),
             percent(summary.failed, summary.traces),
-            f"{len(summary.kinds):,}",
+            f"{len(summary.judged):,}",
             f"{summary.spans / summary.traces:.1f}",
             f"{summary.components / summary.traces:.1f}",
             f"{summary.total_ns / summary.traces / 1e6:,.1f}",
@@ -107,7 +112,12 @@ def _show_classes(console: Console, survey: Survey, ranked: list[tuple[str, Clas
         f"{count(survey.spans, 'span')}. Spans, parts (services, stores, queues) and ms are means.",
         style="dim",
     )
-    if any(summary.named_by_span and len(summary.kinds) > 1 for _, summary in ranked) and len(survey.classes) < 3:
+    if survey.headless:
+        console.print(
+            f"{count(survey.headless, 'more trace')} without a beginning: spans are missing, so the class is unknown.",
+            style="dim",
+        )
+    if any(summary.named_by_span and len(summary.judged) > 1 for _, summary in ranked) and len(survey.classes) < 3:
         console.print(
             "Only the names of spans tell these requests apart; `--by-calls` also looks at what they call.", style="dim"
         )
@@ -115,7 +125,11 @@ def _show_classes(console: Console, survey: Survey, ranked: list[tuple[str, Clas
 
 def _show_class(console: Console, name: str, summary: ClassSummary) -> None:
     console.print(f"[bold]{escape(name)}[/]  {count(summary.traces, 'trace')}, {summary.failed:,} failed")
-    console.print(f"most complex trace  {escape(summary.representative.trace_id)}\n", style="dim")
+    console.print(f"most complex trace  {escape(summary.representative.trace_id)}", style="dim")
+    if torn := sum(summary.torn.values()):
+        used = "not used here" if summary.kinds else "and no trace is whole: take this with care"
+        console.print(f"{count(torn, 'trace')} of which spans are missing, {used}", style="dim")
+    console.print()
     headings = ("traces", "per trace", "failed", "tolerated", "made", "call")
     rows = [
         (
@@ -126,10 +140,10 @@ def _show_class(console: Console, name: str, summary: ClassSummary) -> None:
             use.role.replace("-", " "),
             f"{replace(use.callee, caller=use.caller.service)}{_instead_of(use)}",
         )
-        for use in call_uses(summary.kinds)
+        for use in call_uses(summary.judged)
     ]
     print_table(console, headings, rows)
-    kinds = sorted(summary.kinds.items(), key=lambda item: (-item[1], item[0]))
+    kinds = sorted(summary.judged.items(), key=lambda item: (-item[1], item[0]))
     console.print(f"\n{count(len(kinds), 'kind')} of execution, by traces:")
     for tree, traces in kinds[:SHOWN_KINDS]:
         calls = sum(1 for _ in tree.edges())
@@ -151,7 +165,8 @@ def _class_document(name: str, summary: ClassSummary, traces: int, weights: Weig
         "traces": summary.traces,
         "share": summary.traces / traces,
         "failed": summary.failed,
-        "kinds": len(summary.kinds),
+        "torn": sum(summary.torn.values()),
+        "kinds": len(summary.judged),
         "mean_spans": summary.spans / summary.traces,
         "mean_components": summary.components / summary.traces,
         "mean_ms": summary.total_ns / summary.traces / 1e6,
@@ -163,7 +178,7 @@ def _class_document(name: str, summary: ClassSummary, traces: int, weights: Weig
 
 
 def _calls_document(summary: ClassSummary) -> dict[str, Any]:
-    kinds = sorted(summary.kinds.items(), key=lambda item: (-item[1], item[0]))
+    kinds = sorted(summary.judged.items(), key=lambda item: (-item[1], item[0]))
     return {
         "calls": [
             {
@@ -177,7 +192,7 @@ def _calls_document(summary: ClassSummary) -> dict[str, Any]:
                 "failures": use.failures,
                 "tolerated": use.tolerated,
             }
-            for use in call_uses(summary.kinds)
+            for use in call_uses(summary.judged)
         ],
         "executions": [{"traces": traces, "tree": _tree_document(tree)} for tree, traces in kinds],
     }

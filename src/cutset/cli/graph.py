@@ -52,7 +52,7 @@ def graph_command(
     """
     survey = run_survey(store, since, until, workers, by_calls=by_calls)
     classes = {name: named(name, survey.classes, "class")} if name else survey.classes
-    graph = _service_graph({each: summary.kinds for each, summary in classes.items()})
+    graph = _service_graph({each: summary.judged for each, summary in classes.items()})
     if as_json:
         print(json.dumps(_document(graph), indent=2))
         return

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from cutset.model.call_tree import CallTree, Component
 from cutset.model.point import Point
 from cutset.model.shape import ROOT
-from cutset.model.span import SpanKind, SpanLabel
+from cutset.model.span import UNKNOWN_SERVICE, SpanKind, SpanLabel
 
 UNKNOWN = "unknown"  # a callee of which the trace tells nothing
 MAX_DEPTH = 64  # calls nested deeper hang at this depth: comparing trees must not exhaust the stack
@@ -21,9 +21,24 @@ _CALLING = frozenset({SpanKind.CLIENT, SpanKind.PRODUCER})
 _CALLED = frozenset({SpanKind.SERVER, SpanKind.CONSUMER})
 _CACHES = frozenset({"redis", "valkey", "memcached", "memcache", "hazelcast", "aerospike", "mc"})
 
+# By which a server says no to this caller or to all. Other answers of 400 and more are about what was asked for: that
+# there is no such user may be what the caller wanted to know.
+_REFUSALS = frozenset({"401", "403", "407", "408", "425", "429"})
+_RPC_ANSWERS = frozenset({"NOT_FOUND", "ALREADY_EXISTS", "INVALID_ARGUMENT", "OUT_OF_RANGE"})
+
 # Istio's telemetry about the calls that it makes for its own ends, half of the spans of some meshes.
 _MESH_SERVICES = frozenset({"istio-mixer", "istio-policy", "istio-telemetry"})
 _MESH_CALL = re.compile(r"async outbound\|.*\bistio-(policy|telemetry|mixer)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a trace says; of equal traces, `tree` is the same object."""
+
+    entry: int  # the label of the span by which the request entered
+    tree: CallTree
+    whole: bool  # nothing is known to be missing
+    headless: bool  # its beginning is missing, so that nobody knows what was asked for
 
 
 @dataclass(slots=True)
@@ -48,22 +63,27 @@ class CallReader:
     """
 
     def __init__(self, labels: Sequence[SpanLabel]) -> None:
+        # Who answers when an API calls what its client names so: that tells whom a call meant which reached nobody.
+        self.answers: dict[tuple[Point, Point], set[Point]] = {}
         self._labels = labels
         self._service = [label.service for label in labels]
         self._calling = [label.kind in _CALLING for label in labels]
         self._called = [label.kind in _CALLED for label in labels]
+        self._failed = [_failed(label) for label in labels]
         self._noise = [_is_noise(label) for label in labels]
+        # Zipkin knows spans without a service, which belong to whatever they are in.
+        self._nameless = [label.service in ("", UNKNOWN_SERVICE) and label.kind not in _CALLED for label in labels]
         self._calls: dict[tuple[int, int, bool, bool], CallTree] = {}  # without what happened inside them
         self._numbers: dict[tuple[int, ...], int] = {}
         self._trees: list[CallTree] = []
 
-    def read(self, labels: Sequence[int], parents: Sequence[int]) -> tuple[int, CallTree]:
-        """The label of the span by which the request entered, and its calls. Labels and positions are as in `Shape`.
+    def read(self, labels: Sequence[int], parents: Sequence[int]) -> Reading:
+        """Labels and positions are as in `Shape`.
 
         A call whose caller was never exported hangs under the request itself: leaving it out would hide what was relied
-        on. Traces that did the same get the same object.
+        on.
         """
-        request = self._request(labels, parents)
+        request, whole, headless = self._request(labels, parents)
         numbers: dict[int, int] = {}  # of finished calls
         for node in reversed(_callers_first(request)):  # not by recursion, whatever the depth
             inside = sorted([numbers.pop(id(call)) for call in node.calls])
@@ -73,12 +93,13 @@ class CallReader:
                 number = self._numbers[key] = len(self._trees)
                 calls = tuple(sorted(self._trees[inner] for inner in inside))
                 self._trees.append(replace(self._call(node), calls=calls))
+                self._note_answers(node)
             numbers[id(node)] = number
-        return request.label, self._trees[numbers[id(request)]]
+        return Reading(request.label, self._trees[numbers[id(request)]], whole, headless)
 
     def calls_in_order(self, labels: Sequence[int], parents: Sequence[int]) -> tuple[tuple[str, CallTree], ...]:
         """The calling service and the call, without what happened inside it, in the order in which calls began."""
-        calls = sorted(_callers_first(self._request(labels, parents)), key=lambda node: node.position)
+        calls = sorted(_callers_first(self._request(labels, parents)[0]), key=lambda node: node.position)
         return tuple((self._service[node.caller], self._call(node)) for node in calls if node.caller >= 0)
 
     def _call(self, node: _Node) -> CallTree:
@@ -93,7 +114,14 @@ class CallReader:
             self._calls[key] = CallTree(point, node.failed, component, (), framework)
         return self._calls[key]
 
-    def _request(self, labels: Sequence[int], parents: Sequence[int]) -> _Node:
+    def _note_answers(self, caller: _Node) -> None:
+        for call in caller.calls:
+            if call.client >= 0 and not call.unanswered:
+                named = _remote_point(self._labels[call.client])
+                self.answers.setdefault((self._call(caller).point, named), set()).add(self._call(call).point)
+
+    def _request(self, labels: Sequence[int], parents: Sequence[int]) -> tuple[_Node, bool, bool]:
+        """The request with all its calls, whether it is whole, and whether it is headless."""
         children: list[list[int]] = [[] for _ in labels]
         roots = []
         for position, parent in enumerate(parents):
@@ -101,10 +129,11 @@ class CallReader:
                 children[parent].append(position)
             else:
                 roots.append(position)
-        entry = min(roots, key=lambda root: (self._noise[labels[root]], parents[root] != ROOT, root), default=0)
-        passed_on = self._passed_on(entry, labels, children)
+        first = min(roots, key=lambda root: (self._noise[labels[root]], parents[root] != ROOT, root), default=0)
+        begins = bool(roots) and parents[first] == ROOT
+        passed_on = self._passed_on(first, labels, children) if begins else [first]
         entry = passed_on[-1]
-        request = _Node(labels[entry], entry, failed=self._labels[labels[entry]].error)
+        request = _Node(labels[entry], entry, failed=any(self._failed[labels[each]] for each in passed_on))
         done = bytearray(len(labels))
         for position in passed_on:
             done[position] = True
@@ -112,8 +141,14 @@ class CallReader:
         # What hangs under lost parents; then, in a malformed trace, what no root leads to.
         for position in (*roots, *range(len(labels))):
             if not done[position]:
-                self._collect([position], request, labels, children, done)
-        return request
+                within = request
+                if not self._called[labels[position]]:
+                    # Made by a call of which nothing else is known; what it calls, the request has called somehow.
+                    within = _Node(labels[position], position, calls=request.calls)
+                self._collect([position], within, labels, children, done)
+        alone = sum(not self._noise[labels[root]] for root in roots) == 1
+        whole = alone and (begins or self._called[labels[entry]])
+        return request, whole, not begins and not whole
 
     def _passed_on(self, entry: int, labels: Sequence[int], children: Sequence[Sequence[int]]) -> list[int]:
         """The spans by which the request entered, the last of them that of the first service.
@@ -122,10 +157,13 @@ class CallReader:
         """
         passed_on = [entry]
         while self._calling[labels[entry]]:
-            inside = [child for child in children[entry] if not self._noise[labels[child]]]
-            if len(inside) != 1 or inside[0] in passed_on:
-                break
-            if self._service[labels[inside[0]]] == self._service[labels[entry]]:
+            service = self._service[labels[entry]]
+            inside = [
+                child
+                for child in children[entry]
+                if not self._noise[labels[child]] and (children[child] or self._service[labels[child]] != service)
+            ]
+            if len(inside) != 1 or inside[0] in passed_on or self._service[labels[inside[0]]] == service:
                 break
             (entry,) = inside
             passed_on.append(entry)
@@ -148,14 +186,22 @@ class CallReader:
                 continue
             done[position] = True
             label = labels[position]
+            elsewhere = self._service[label] != self._service[within.label] and not self._nameless[label]
             if self._noise[label]:
                 outgoing = None
-            elif self._service[label] != self._service[within.label] or (outgoing is not None and self._called[label]):
+            elif elsewhere or (outgoing is not None and self._called[label]):
                 within, outgoing = self._answered(within, outgoing, label, position), None
-            elif outgoing is None and self._calling[label]:
-                outgoing = self._made(within, label, position)
-                outgoing.client, outgoing.unanswered = label, True
+            elif self._calling[label]:
+                outgoing = self._called_from(within, outgoing, label, position)
             pending.extend([(child, within, outgoing) for child in children[position]])
+
+    def _called_from(self, within: _Node, outgoing: _Node | None, label: int, position: int) -> _Node:
+        if outgoing is None:
+            outgoing = self._made(within, label, position)
+            outgoing.client, outgoing.unanswered = label, True
+        elif outgoing.unanswered and _remote_point(self._labels[outgoing.client]).service == UNKNOWN:
+            outgoing.label = outgoing.client = label  # the span of a library, inside of which the real client's is
+        return outgoing
 
     def _answered(self, within: _Node, outgoing: _Node | None, label: int, position: int) -> _Node:
         if outgoing is None:
@@ -164,13 +210,15 @@ class CallReader:
             return self._made(outgoing, label, position)
         if not outgoing.unanswered:  # an earlier attempt of the same call: the last was taken up first
             return self._made(within, label, position)
+        client = self._labels[outgoing.client]
         outgoing.label, outgoing.unanswered = label, False
-        outgoing.failed = outgoing.failed or self._labels[label].error
+        if not (client.http_status or client.rpc_status):  # else it has said itself whether the call failed
+            outgoing.failed = outgoing.failed or self._failed[label]
         return outgoing
 
     def _made(self, caller: _Node, label: int, position: int) -> _Node:
         caller = caller.too_deep or caller
-        call = _Node(label, position, caller.label, failed=self._labels[label].error, depth=caller.depth + 1)
+        call = _Node(label, position, caller.label, failed=self._failed[label], depth=caller.depth + 1)
         if call.depth == MAX_DEPTH:
             call.too_deep = caller
         caller.calls.append(call)
@@ -218,6 +266,12 @@ def _callers_first(request: _Node) -> list[_Node]:
         nodes.append(node)
         pending.extend(node.calls)
     return nodes
+
+
+def _failed(label: SpanLabel) -> bool:
+    if label.error and len(label.http_status) == 3 and label.http_status.startswith("4"):
+        return label.http_status in _REFUSALS
+    return label.error and label.rpc_status not in _RPC_ANSWERS
 
 
 def _is_noise(label: SpanLabel) -> bool:

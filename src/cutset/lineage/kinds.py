@@ -1,14 +1,17 @@
 """What the traces of one request class tell without any injection: which calls it makes, and when.
 
 A call that is only made when another call of the same caller failed is a fallback, seen in the wild; a call that failed
-while its caller answered well is a failure that was tolerated in the wild.
+while its caller answered well, without having asked the same again, is a failure that was tolerated in the wild.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from cutset.model.call_tree import CallTree, Component, Role
 from cutset.model.point import Point
+
+_CHANCE = 0.05  # that what looks like a fallback is none: a false one misleads more than a missing one
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,64 +33,96 @@ class CallUse:
 class _Count:
     component: Component
     traces: int = 0
+    in_calm_traces: int = 0
     in_good_traces: int = 0
     calls: int = 0
     failures: int = 0
     tolerated: int = 0
     without_failure: bool = False  # it was called although nothing else had failed
-    instead_of: frozenset[Point] | None = None
+    failed_beside: frozenset[Point] | None = None  # what had failed whenever it was called
+    instead_of: frozenset[Point] | None = None  # the same, of executions that succeeded
+
+
+@dataclass(slots=True)
+class _Caller:
+    executions: int = 0
+    disturbed: int = 0  # those in which some call failed
+    failed: Counter[Point] = field(default_factory=Counter)  # those in which this one did
+
+    def add(self, call: CallTree, traces: int) -> None:
+        failed = {inner.point for inner in call.calls if inner.failed}
+        self.executions += traces
+        self.disturbed += traces * bool(failed)
+        for point in failed:
+            self.failed[point] += traces
+
+    def chance(self, failed_beside: Collection[Point] | None, traces: int) -> float:
+        """At most how likely it is that a call that has nothing to do with failures was seen beside them alone."""
+        if self.disturbed == self.executions:
+            return 1.0  # without an execution in which nothing failed, nobody knows what a failure changes
+        beside = [len(self.failed) * (self.failed[point] / self.executions) ** traces for point in failed_beside or ()]
+        return min([(self.disturbed / self.executions) ** traces, *beside])
 
 
 def call_uses(kinds: Mapping[CallTree, int]) -> tuple[CallUse, ...]:
     """Of a class's kinds of executions, with the number of traces of each; sorted by caller and callee.
 
-    What is always called is judged by the requests that succeeded: those that failed may have ended early.
+    What is always called is judged by executions in which no call failed, or else by requests that succeeded: after a
+    failure, tolerated or not, calls are left out.
     """
     counts: dict[tuple[Point, Point], _Count] = {}
-    # Without an execution in which nothing failed, nobody knows whether a call was made because of a failure.
-    undisturbed = {
-        call.point for tree in kinds for call in tree.walk() if not any(inner.failed for inner in call.calls)
-    }
-    good_traces = sum(traces for tree, traces in kinds.items() if not tree.failed)
+    callers: dict[Point, _Caller] = {}
+    calm = good = 0
     for tree, traces in kinds.items():
-        seen: set[tuple[Point, Point]] = set()
+        is_calm = not any(call.failed for call in tree.walk())
+        calm += traces * is_calm
+        good += traces * (not tree.failed)
+        for call in tree.walk():
+            callers.setdefault(call.point, _Caller()).add(call, traces)
+        for key in {(caller.point, callee.point) for caller, callee in tree.edges()}:
+            count = counts.setdefault(key, _Count(Component.UNKNOWN))
+            count.traces += traces
+            count.in_calm_traces += traces * is_calm
+            count.in_good_traces += traces * (not tree.failed)
         for caller, callee in tree.edges():
-            key = (caller.point, callee.point)
-            count = counts.setdefault(key, _Count(callee.component))
-            if key not in seen:
-                seen.add(key)
-                count.traces += traces
-                count.in_good_traces += 0 if tree.failed else traces
-            count.calls += traces
-            if callee.failed:
-                count.failures += traces
-                count.tolerated += 0 if caller.failed else traces
-            failed_beside = _failed_beside(caller, callee)
-            count.without_failure = count.without_failure or not failed_beside
-            count.instead_of = failed_beside if count.instead_of is None else count.instead_of & failed_beside
-    return tuple(
-        _use(key, count, good_traces, comparable=key[0] in undisturbed) for key, count in sorted(counts.items())
-    )
+            _add(counts[caller.point, callee.point], caller, callee, traces)
+    uses = []
+    for (calling, called), count in sorted(counts.items()):
+        role = Role.SOMETIMES
+        if not count.without_failure and callers[calling].chance(count.failed_beside, count.traces) <= _CHANCE:
+            role = Role.AFTER_FAILURE
+        elif (count.in_calm_traces == calm) if calm else good and count.in_good_traces == good:
+            role = Role.ALWAYS
+        uses.append(_use(calling, called, role, count))
+    return _with_calls_of_fallbacks(uses)
 
 
-def _use(key: tuple[Point, Point], count: _Count, good_traces: int, *, comparable: bool) -> CallUse:
-    role = Role.SOMETIMES
-    if comparable and not count.without_failure:
-        role = Role.AFTER_FAILURE
-    elif good_traces and count.in_good_traces == good_traces:
-        role = Role.ALWAYS
-    return CallUse(
-        *key,
-        count.component,
-        role,
-        count.traces,
-        count.calls,
-        count.failures,
-        count.tolerated,
-        (count.instead_of or frozenset()) if role is Role.AFTER_FAILURE else frozenset(),
-    )
+def _add(count: _Count, caller: CallTree, callee: CallTree, traces: int) -> None:
+    beside = [call for call in caller.calls if call.point != callee.point]
+    repeated = any(call.point == callee.point and not call.failed for call in caller.calls)
+    failed_beside = frozenset(call.point for call in beside if call.failed)
+    count.component = callee.component
+    count.calls += traces
+    count.failures += traces * callee.failed
+    count.tolerated += traces * (callee.failed and not caller.failed and not repeated)
+    count.without_failure = count.without_failure or not failed_beside
+    count.failed_beside = failed_beside if count.failed_beside is None else count.failed_beside & failed_beside
+    if not caller.failed:  # else it may have been called to undo or to report, not in place of something
+        count.instead_of = failed_beside if count.instead_of is None else count.instead_of & failed_beside
 
 
-def _failed_beside(caller: CallTree, callee: CallTree) -> frozenset[Point]:
-    """What else the caller called that failed. The same API again would be a repetition, not a fallback."""
-    return frozenset(call.point for call in caller.calls if call.failed and call.point != callee.point)
+def _use(caller: Point, callee: Point, role: Role, count: _Count) -> CallUse:
+    instead_of = count.instead_of if role is Role.AFTER_FAILURE and count.instead_of else frozenset()
+    numbers = (count.traces, count.calls, count.failures, count.tolerated)
+    return CallUse(caller, callee, count.component, role, *numbers, instead_of)
+
+
+def _with_calls_of_fallbacks(uses: list[CallUse]) -> tuple[CallUse, ...]:
+    """What only a fallback calls is part of the fallback."""
+    while True:
+        firm = {use.callee for use in uses if use.role is not Role.AFTER_FAILURE}
+        fallbacks = {use.callee for use in uses} - firm
+        inside = [use for use in uses if use.caller in fallbacks and use.role is Role.SOMETIMES]
+        if not inside:
+            return tuple(uses)
+        uses = [replace(use, role=Role.AFTER_FAILURE) if use in inside else use for use in uses]

@@ -24,6 +24,7 @@ from zlib import crc32
 
 from cutset_agent.wire import normalise_api
 
+MANY_SLUGS = 10  # the same of words such as `how-to-fold-a-shirt`, which few APIs have for resources
 MANY = 50  # words in one place before they can be variable: few APIs have as many resources side by side
 HUGE = 200  # nobody writes as many routes side by side: what follows below the words need not be alike any more
 _SHARED = 3  # words that lead to the same thing, before it counts as common to all
@@ -36,6 +37,7 @@ _MAX_CHARACTERS = 80  # of a segment: nobody names a route so; and it bounds wha
 _SAMPLE = 256  # more than HUGE
 _BUCKETS = 64
 _LEVELS = 8
+_MAX_ROUTES = 100_000
 
 _LANGUAGES_TEXT = (  # ISO 639-1
     "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el "
@@ -93,6 +95,8 @@ _IDENTIFYING = re.compile(r"\d{3}|^(?=.{6})(?:(?=.*\d)[0-9A-Fa-f]+$|.*\d[A-Za-z]
 _PROGRAM = re.compile(r"\.(?:php|jspx?|jsf|aspx?|ashx|asmx|cgi|do|action|cfm)$", re.IGNORECASE)
 _ACTION = re.compile(rf"(?:.*[._-])?(?:{_ACTIONS})(?![a-z])")
 
+_SLUG = re.compile(r"[^\W_][-_](?=[^\W_])")  # where a word of a slug ends
+_PLACEHOLDER = re.compile(r"\{[^{}*]+\}|:\w+|<[^<>]+>|\*|\$\w+")  # as frameworks write a variable segment of a route
 _WORD_OF_NAME = re.compile(r"\S+")
 _RPC_NAME = re.compile(r"/?(?:\w+\.)+[A-Z]\w*/[A-Za-z_]\w*")
 _HOST = re.compile(r"(?:[A-Za-z][\w+.-]*://)?(?:[A-Za-z][\w.-]*(?::\d{1,5})?)?(?=/)")
@@ -115,6 +119,7 @@ class PathCounts:
     """
 
     paths: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by service: masked path, blank, method
+    routes: frozenset[tuple[str, str]] = frozenset()  # method and route, of those who name them
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +137,16 @@ class _Place:
 @dataclass(frozen=True, slots=True)
 class Templates:
     services: Mapping[str, _Place]
+    # By method, number of segments and first segment (or `*`): the segments of routes, with `*` for variable ones.
+    routes: Mapping[tuple[str, int, str], tuple[tuple[tuple[str, ...], str], ...]]
 
-    def template(self, service: str, method: str, path: str) -> str:  # noqa: ARG002 -- a word varies whatever is done to it
-        """`/product/*/reviews` for `/product/lamp/reviews?page=2`."""
+    def template(self, service: str, method: str, path: str) -> str:
+        """`/product/*/reviews` for `/product/lamp/reviews?page=2`; or the one route that it fits best, if there is one.
+
+        Some servers name their routes and some clients know only paths: both must call the same API the same.
+        """
+        if route := self._route(method, path):
+            return route
         segments = _masked_segments(path)
         place = self.services.get(service)
         for position, word in enumerate(segments):
@@ -147,9 +159,20 @@ class Templates:
             place = following
         return "/".join(segments) or "/"
 
+    def _route(self, method: str, path: str) -> str:
+        segments = path.partition("?")[0].partition("#")[0].strip("/").split("/")
+        best, most = [""], -1
+        for first in (segments[0], "*"):
+            for pattern, route in self.routes.get((method, len(segments), first), ()):
+                if all(part in ("*", segment) for part, segment in zip(pattern, segments, strict=True)):
+                    literal = len(pattern) - pattern.count("*")
+                    best = [*best, route] if literal == most else [route] if literal > most else best
+                    most = max(most, literal)
+        return best[0] if len(best) == 1 else ""
 
-def learn(counts: Iterable[tuple[str, str, str, int]]) -> PathCounts:
-    """From service, method, path and count.
+
+def learn(counts: Iterable[tuple[str, str, str, int]], routes: Iterable[tuple[str, str]] = ()) -> PathCounts:
+    """From service, method, path and count of spans without a route; and from the methods and routes of the others.
 
     How often a path was requested is no evidence: a robot asks for one user a million times. How many there are is.
     """
@@ -161,19 +184,28 @@ def learn(counts: Iterable[tuple[str, str, str, int]]) -> PathCounts:
         if len(known) > room[service]:
             paths[service] = set(_bounded(known))
             room[service] = max(8 * _SAMPLE, 4 * len(paths[service]))
-    return PathCounts({service: _bounded(known) for service, known in paths.items()})
+    return PathCounts({service: _bounded(known) for service, known in paths.items()}, _bounded_routes(routes))
 
 
 def merge(first: PathCounts, second: PathCounts) -> PathCounts:
     merged = dict(first.paths)
     for service, paths in second.paths.items():
         merged[service] = _bounded(merged[service] | paths) if service in merged else paths
-    return PathCounts(merged)
+    return PathCounts(merged, _bounded_routes(first.routes | second.routes))
 
 
 def templates_of(counts: PathCounts) -> Templates:
     places = {service: _place(_trie(counts.paths[service])) for service in sorted(counts.paths)}
-    return Templates({service: place for service, place in places.items() if place is not None})
+    routes: defaultdict[tuple[str, int, str], list[tuple[tuple[str, ...], str]]] = defaultdict(list)
+    for method, route in sorted(counts.routes):
+        pattern = tuple("*" if _PLACEHOLDER.fullmatch(part) else part for part in route.strip("/").split("/"))
+        # What fits everything tells nothing.
+        if pattern.count("*") < len(pattern) and not any("**" in part or part.endswith("*}") for part in pattern):
+            routes[method, len(pattern), pattern[0]].append((pattern, route))
+    return Templates(
+        {service: place for service, place in places.items() if place is not None},
+        {key: tuple(found) for key, found in routes.items()},
+    )
 
 
 def mask(path: str) -> str:
@@ -281,6 +313,12 @@ def _bounded(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(path for stratum in strata.values() for _, path in nsmallest(_SAMPLE, stratum))
 
 
+def _bounded_routes(routes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """People write routes, and nobody writes as many."""
+    found = frozenset(routes)
+    return found if len(found) <= _MAX_ROUTES else frozenset(nsmallest(_MAX_ROUTES, found))
+
+
 def _trie(paths: Iterable[str]) -> _Trie:
     root: _Trie = {}
     for text in sorted(paths):
@@ -326,7 +364,8 @@ def _variable_locales(words: Mapping[str, _Trie]) -> set[str]:
 
 def _variable_words(words: Mapping[str, _Trie]) -> set[str]:
     """Those of many words below which there is nothing of their own; of very many, all but those that stand out."""
-    if len(words) < MANY or 2 * sum(_ACTION.match(word) is not None for word in words) > len(words):
+    many = MANY_SLUGS if 2 * sum(len(_SLUG.findall(word)) > 1 for word in words) > len(words) else MANY
+    if len(words) < many or 2 * sum(_ACTION.match(word) is not None for word in words) > len(words):
         return set()  # a method of an RPC interface is named after what it does
     things = {word: set(_below(below)) for word, below in words.items()}
     holders = Counter(thing for below in things.values() for thing in below)
@@ -337,7 +376,7 @@ def _variable_words(words: Mapping[str, _Trie]) -> set[str]:
     else:
         most = sorted(map(len, own.values()))[len(own) * 95 // 100]
         variable = {word for word, alone in own.items() if len(alone) <= 4 * most + 8 and not any(map(_is_end, alone))}
-    return variable if len(variable) >= MANY else set()
+    return variable if len(variable) >= many else set()
 
 
 def _below(trie: _Trie, depth: int = _LOOKAHEAD) -> Iterator[str]:

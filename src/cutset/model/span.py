@@ -6,6 +6,8 @@ from enum import StrEnum
 
 AttributeValue = str | int | float | bool
 
+UNKNOWN_SERVICE = "unknown_service"  # what the OpenTelemetry specification has SDKs say
+
 # The attributes that say what a span was about, by their present names in OpenTelemetry's semantic conventions, and the
 # field of `SpanLabel` (and column of the store) that holds each. Readers translate older names into these.
 KEPT_ATTRIBUTES: Mapping[str, str] = {

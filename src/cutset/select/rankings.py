@@ -11,7 +11,10 @@ Edges = frozenset[tuple[Point, Point]]
 
 
 def trace_kinds(kinds: Mapping[CallTree, int]) -> list[TraceKind]:
-    """For APIRank, which looks at which APIs call which, not how often. The request itself is no API of its own."""
+    """For APIRank, which looks at which APIs call which, not how often.
+
+    The request itself is no API: it is no candidate for a fault. The paper's example counts it as one.
+    """
     seen: Counter[tuple[frozenset[Point], Edges]] = Counter()
     for tree, traces in kinds.items():
         apis = frozenset(callee.point for _, callee in tree.edges())
@@ -25,7 +28,7 @@ def static_rank(kinds: Iterable[CallTree]) -> dict[Point, float]:
     callers: dict[Point, set[Point]] = {}
     for tree in kinds:
         for caller, callee in tree.edges():
-            callers.setdefault(callee.point, set()).add(caller.point)
+            callers.setdefault(callee.point, set()).update({caller.point} - {callee.point})
     return _scaled({api: len(of_api) for api, of_api in callers.items()})
 
 

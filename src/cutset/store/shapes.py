@@ -87,6 +87,14 @@ def path_counts(traces: TraceRange) -> list[tuple[str, str, str, int]]:
         """).fetchall()
 
 
+def routes(traces: TraceRange) -> list[tuple[str, str]]:
+    """The methods and routes of the HTTP spans whose route is known."""
+    with _spans_in(traces) as (database, spans):
+        return database.execute(
+            f"SELECT DISTINCT http_method, http_route FROM {spans} WHERE http_route <> '' ORDER BY ALL"
+        ).fetchall()
+
+
 def shapes(traces: TraceRange, canonical: Callable[[SpanLabel], SpanLabel]) -> ShapeBatch:
     """The shapes of these traces. `canonical` removes from labels what differs between requests that are alike.
 

@@ -9,15 +9,14 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 
-from cutset.lineage.call_tree import CallReader
+from cutset.lineage.call_tree import CallReader, Reading
 from cutset.lineage.classes import is_named_by_span, request_class
 from cutset.lineage.templates import PathCounts, Templates, learn, mask_name, merge, templates_of
-from cutset.model.call_tree import CallTree
 from cutset.model.shape import Shape
 from cutset.model.span import SpanLabel
 from cutset.select.complexity import DEFAULT_WEIGHTS, Weights, complexity
-from cutset.store.shapes import TraceRange, path_counts, shapes
-from cutset.survey.summary import ClassSummary, Representative, Survey, absorb, better
+from cutset.store.shapes import TraceRange, path_counts, routes, shapes
+from cutset.survey.summary import ClassSummary, Representative, Survey, absorb, better, concluded
 from cutset.survey.workers import each, without_collector
 
 Progress = Callable[[int, int], None]  # parts done, of how many
@@ -42,50 +41,58 @@ def survey(
     for done, part in enumerate(each(executor, read, ranges), len(ranges) + 1):
         absorb(result, part)
         on_progress(done, total)
-    return result
+    return concluded(result)
 
 
 def _learn_paths(part: TraceRange) -> PathCounts:
-    return learn(path_counts(part))
+    return learn(path_counts(part), routes(part))
 
 
 def _survey_range(part: TraceRange, templates: Templates, settings: SurveySettings) -> Survey:
     batch = shapes(part, partial(_canonical, templates=templates))
     reader = CallReader(batch.labels)
     # Traces that entered alike and did the same, by the identity of what the reader gives for all of them.
-    alike: dict[tuple[int, int], tuple[CallTree, list[Shape]]] = {}
+    alike: dict[tuple[int, int, bool], tuple[Reading, list[Shape]]] = {}
     result = Survey()
     with without_collector():
         for shape in batch.shapes:
-            entry, tree = reader.read(shape.labels, shape.parents)
-            alike.setdefault((entry, id(tree)), (tree, []))[1].append(shape)
-        for (entry, _), (tree, found) in alike.items():
-            _count(result, batch.labels[entry], tree, found, reader=reader, settings=settings)
+            reading = reader.read(shape.labels, shape.parents)
+            if reading.headless:
+                result.headless += shape.traces
+            else:
+                alike.setdefault((reading.entry, id(reading.tree), reading.whole), (reading, []))[1].append(shape)
+        for reading, found in alike.values():
+            _count(result, batch.labels[reading.entry], reading, found, reader=reader, settings=settings)
+    result.answers = reader.answers
     return result
 
 
 def _canonical(label: SpanLabel, templates: Templates) -> SpanLabel:
     """What differs from trace to trace without being another operation is left out."""
-    path = label.url_path
+    path, name = label.url_path, label.name
     if path:
         path = "" if label.http_route else templates.template(label.service, label.http_method, path)
-    return replace(label, url_path=path, name=mask_name(label.name))
+    if label.url_path and name.endswith(label.url_path):  # some instrumentations name spans after raw paths
+        name = name.removesuffix(label.url_path) + (path or label.http_route)
+    return replace(label, url_path=path, name=mask_name(name))
 
 
 def _count(
     result: Survey,
     entry: SpanLabel,
-    tree: CallTree,
+    reading: Reading,
     found: Sequence[Shape],
     *,
     reader: CallReader,
     settings: SurveySettings,
 ) -> None:
+    tree = reading.tree
     name = request_class(entry, tree, by_calls=settings.by_calls)
     components = len({call.point.service for call in tree.walk()})
-    summary = result.classes.get(name)
+    key = f"{entry.service} {name}"
+    summary = result.classes.get(key)
     if summary is None:
-        summary = result.classes[name] = ClassSummary(Representative(-1.0, "", ()))
+        summary = result.classes[key] = ClassSummary(name, entry.service, Representative(-1.0, "", ()))
     for shape in found:
         spans = len(shape.labels)
         score = complexity(spans, components, shape.longest_ns, settings.weights)
@@ -95,6 +102,7 @@ def _count(
         summary.spans += shape.traces * spans
         summary.total_ns += shape.total_ns
     traces = sum(shape.traces for shape in found)
-    summary.kinds[tree] = summary.kinds.get(tree, 0) + traces
+    kinds = summary.kinds if reading.whole else summary.torn
+    kinds[tree] = kinds.get(tree, 0) + traces
     summary.components += traces * components
     summary.named_by_span = summary.named_by_span or is_named_by_span(entry)

@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import BinaryIO, NamedTuple
 
-from cutset.model.span import AttributeValue, Span, SpanKind
-from cutset.traces.conventions import MAX_TEXT, UNKNOWN_SERVICE, bounded, trace_id
+from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, Span, SpanKind
+from cutset.traces.conventions import MAX_TEXT, bounded, trace_id
 from cutset.traces.csv_table import rows
 from cutset.traces.tally import Tally
 from cutset.traces.times import NS_PER_UNIT, end_after, nanoseconds

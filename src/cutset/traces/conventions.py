@@ -11,7 +11,6 @@ from cutset.model.span import GRPC_FAILURES, KEPT_ATTRIBUTES, AttributeValue, Sp
 
 MAX_TEXT = 512  # characters of a name or value
 MAX_ID = 64  # characters of an id that is not hexadecimal
-UNKNOWN_SERVICE = "unknown_service"  # what the OpenTelemetry specification has SDKs say
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # NUL and unpaired surrogates
 _TRACE_ID = re.compile("[0-9a-f]{32}")

@@ -35,8 +35,8 @@ from typing import TYPE_CHECKING, BinaryIO
 import yaml
 
 from cutset.errors import UsageError
-from cutset.model.span import Span, SpanKind
-from cutset.traces.conventions import UNKNOWN_SERVICE, bounded, failed, kept, span_id, trace_id
+from cutset.model.span import UNKNOWN_SERVICE, Span, SpanKind
+from cutset.traces.conventions import bounded, failed, kept, span_id, trace_id
 from cutset.traces.tally import Tally
 from cutset.traces.times import NS_PER_UNIT, end_after, nanoseconds
 

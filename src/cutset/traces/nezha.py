@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import BinaryIO
 
-from cutset.model.span import AttributeValue, Span, SpanKind
-from cutset.traces.conventions import UNKNOWN_SERVICE, bounded, span_id, trace_id
+from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, Span, SpanKind
+from cutset.traces.conventions import bounded, span_id, trace_id
 from cutset.traces.csv_table import rows
 from cutset.traces.tally import Tally
 from cutset.traces.times import NS_PER_UNIT, end_after, nanoseconds

@@ -20,8 +20,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1 import trace_pb2
 
 from cutset.errors import InputError
-from cutset.model.span import AttributeValue, Span, SpanKind
-from cutset.traces.conventions import UNKNOWN_SERVICE
+from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, Span, SpanKind
 from cutset.traces.json_fields import (
     boolean_in,
     bytes_in,

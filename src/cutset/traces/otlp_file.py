@@ -14,9 +14,9 @@ from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1 import trace_pb2
 
 from cutset.errors import InputError
-from cutset.model.span import AttributeValue, Span, SpanKind
+from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, Span, SpanKind
 from cutset.traces import protobuf_stream
-from cutset.traces.conventions import READ_ATTRIBUTES, UNKNOWN_SERVICE, bounded, failed, kept, span_id, trace_id
+from cutset.traces.conventions import READ_ATTRIBUTES, bounded, failed, kept, span_id, trace_id
 from cutset.traces.json_stream import elements
 from cutset.traces.otlp import ERROR, KIND_NUMBERS, KINDS, attributes_of, kind_of
 from cutset.traces.tally import Tally

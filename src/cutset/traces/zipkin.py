@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
-from cutset.model.span import AttributeValue, Span, SpanKind
-from cutset.traces.conventions import UNKNOWN_SERVICE, bounded, failed, kept, span_id, trace_id
+from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, Span, SpanKind
+from cutset.traces.conventions import bounded, failed, kept, span_id, trace_id
 from cutset.traces.json_stream import elements
 from cutset.traces.tally import Tally
 from cutset.traces.times import NS_PER_UNIT, end_after, nanoseconds

@@ -1,11 +1,14 @@
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cutset.lineage.call_tree import MAX_DEPTH, CallReader
 from cutset.model.call_tree import CallTree, Component
+from cutset.model.point import Point
 from cutset.model.shape import LOST, ROOT
 from cutset.model.span import SpanKind, SpanLabel
 
@@ -28,8 +31,8 @@ def read(*spans: tuple[SpanLabel, int]) -> CallTree:
 
 
 def call_tree(labels: Sequence[SpanLabel], parents: Sequence[int]) -> tuple[SpanLabel, CallTree]:
-    entry, tree = CallReader(labels).read(range(len(labels)), parents)
-    return labels[entry], tree
+    reading = CallReader(labels).read(range(len(labels)), parents)
+    return labels[reading.entry], reading.tree
 
 
 def calls_in_order(labels: Sequence[SpanLabel], parents: Sequence[int]) -> tuple[tuple[str, CallTree], ...]:
@@ -182,6 +185,89 @@ def test_calls_nested_beyond_reason_are_kept_without_exhausting_the_stack() -> N
     assert depth <= MAX_DEPTH
 
 
+def http(service: str, status: str, *, kind: SpanKind = SpanKind.CLIENT, error: bool = True) -> SpanLabel:
+    return SpanLabel(service, "GET", kind, error, http_method="GET", url_path="/user", http_status=status, peer="users")
+
+
+@pytest.mark.parametrize(
+    ("status", "failed"), [("404", False), ("409", False), ("403", True), ("429", True), ("503", True)]
+)
+def test_answers_about_what_was_asked_for_are_no_failures(status: str, failed: bool) -> None:
+    assert read((PAGE, ROOT), (http("frontend", status), 0)).calls[0].failed is failed
+
+
+@pytest.mark.parametrize(("status", "failed"), [("NOT_FOUND", False), ("UNAVAILABLE", True), ("CANCELLED", True)])
+def test_so_are_those_of_grpc(status: str, failed: bool) -> None:
+    asked = SpanLabel("frontend", "x", SpanKind.CLIENT, error=True, rpc_method="a.B/C", rpc_status=status)
+
+    assert read((PAGE, ROOT), (asked, 0)).calls[0].failed is failed
+
+
+def test_a_client_that_states_what_it_got_is_believed() -> None:
+    server_failed = http("users", "500", kind=SpanKind.SERVER)
+
+    assert not read((PAGE, ROOT), (http("frontend", "200", error=False), 0), (server_failed, 1)).calls[0].failed
+    assert read((PAGE, ROOT), (http("frontend", "", error=False), 0), (server_failed, 1)).calls[0].failed
+
+
+def test_a_request_that_its_driver_saw_fail_has_failed() -> None:
+    driver = SpanLabel("locust", "GET", SpanKind.CLIENT, error=True, http_method="GET", url_path="/")
+    lookup = SpanLabel("locust", "dns")
+
+    assert shown(read((driver, ROOT), (lookup, 0), (PAGE, 0))) == "frontend/GET /!"
+
+
+def test_a_lost_caller_makes_no_call_out_of_its_own_client() -> None:
+    lost = client("cart", "Store")
+    tree = read((PAGE, ROOT), (server("cart", "GetCart"), 0), (lost, LOST), (server("store", "Store"), 2))
+
+    assert shown(tree) == "frontend/GET /(cart/GetCart store/Store)"
+    assert shown(read((PAGE, ROOT), (SpanLabel("cart", "compute"), LOST), (lost, 1))) == "frontend/GET /(unknown/Store)"
+
+
+@pytest.mark.parametrize(
+    ("labels", "parents", "whole", "headless"),
+    [
+        ([PAGE, server("cart", "Get")], [ROOT, 0], True, False),
+        ([PAGE, server("cart", "Get")], [LOST, 0], True, False),  # called from outside
+        ([PAGE, server("cart", "Get")], [ROOT, LOST], False, False),
+        ([server("cart", "Get"), server("ad", "Get")], [LOST, LOST], False, True),
+        ([client("cart", "Get")], [LOST], False, True),
+        ([PAGE, SpanLabel("istio-mixer", "x")], [ROOT, LOST], True, False),
+    ],
+)
+def test_a_trace_of_which_parts_are_missing_says_so(
+    labels: list[SpanLabel], parents: list[int], whole: bool, headless: bool
+) -> None:
+    reading = CallReader(labels).read(range(len(labels)), parents)
+
+    assert (reading.whole, reading.headless) == (whole, headless)
+
+
+@pytest.mark.parametrize("service", ["", "unknown_service"])
+def test_a_span_without_a_service_belongs_to_what_it_is_in(service: str) -> None:
+    nameless = SpanLabel(service, "callback")
+
+    assert shown(read((PAGE, ROOT), (nameless, 0), (server("cart", "Get"), 1))) == "frontend/GET /(cart/Get)"
+
+
+def test_the_client_inside_a_librarys_span_knows_whom_it_calls() -> None:
+    library = SpanLabel("frontend", "S3.GetObject", SpanKind.CLIENT)
+    inner = SpanLabel("frontend", "GET", SpanKind.CLIENT, http_method="GET", url_path="/bucket", peer="s3")
+
+    assert shown(read((PAGE, ROOT), (library, 0), (inner, 1))) == "frontend/GET /(s3/GET /bucket)"
+
+
+def test_a_reader_learns_who_answers_to_what_clients_say() -> None:
+    labels = [PAGE, replace(client("frontend", "GetCart"), peer="cart.default"), server("cart", "GetCart")]
+    reader = CallReader(labels)
+    reader.read(range(3), [ROOT, 0, 1])
+
+    assert reader.answers == {
+        (Point("frontend", "GET /"), Point("cart.default", "GetCart")): {Point("cart", "GetCart")}
+    }
+
+
 LABELS = st.builds(
     SpanLabel,
     service=st.sampled_from(["a", "b", "c", "istio-mixer", ""]),
@@ -236,5 +322,5 @@ def test_a_reader_of_many_traces_reads_each_as_if_it_were_alone(
     reader = CallReader(labels)
 
     for trace, parents in many * 2:
-        entry, tree = reader.read([labels.index(label) for label in trace], parents)
-        assert (labels[entry], tree) == call_tree(trace, parents)
+        reading = reader.read([labels.index(label) for label in trace], parents)
+        assert (labels[reading.entry], reading.tree) == call_tree(trace, parents)

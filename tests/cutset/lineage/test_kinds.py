@@ -72,3 +72,52 @@ def test_a_failure_is_tolerated_if_its_caller_answered_well() -> None:
 
 def test_no_traces_no_calls() -> None:
     assert call_uses({}) == ()
+
+
+def test_a_failure_that_was_made_up_for_by_asking_again_was_not_tolerated() -> None:
+    found = uses(
+        {call("shop/pay", call("bank/Charge!"), call("bank/Charge")): 3, call("shop/pay", call("bank/Charge!")): 2}
+    )
+
+    assert (found["shop>bank/Charge"].failures, found["shop>bank/Charge"].tolerated) == (5, 2)
+
+
+def test_what_failures_prevent_is_still_made_always() -> None:
+    page = call("shop/page", call("reviews/Get", call("ratings/Get")), call("cart/Get"))
+    without = call("shop/page", call("reviews/Get!"), call("cart/Get"))
+
+    assert uses({page: 99, without: 1})["reviews>ratings/Get"].role is Role.ALWAYS
+
+
+def test_what_was_seen_once_beside_a_common_failure_is_no_fallback() -> None:
+    kinds = {
+        call("shop/page", call("ad/Get!")): 30,
+        call("shop/page", call("ad/Get")): 70,
+        call("shop/page", call("ad/Get!"), call("offer/Get")): 1,
+    }
+
+    assert uses(kinds)["shop>offer/Get"].role is Role.SOMETIMES
+    kinds[call("shop/page", call("ad/Get!"), call("offer/Get"))] = 10
+    assert uses(kinds)["shop>offer/Get"].role is Role.AFTER_FAILURE
+
+
+def test_what_only_a_fallback_calls_is_part_of_it() -> None:
+    found = uses(
+        {
+            call("shop/pay", call("bank/Charge")): 99,
+            call("shop/pay", call("bank/Charge!"), call("backup/Charge", call("ledger/Write"))): 5,
+            call("shop/pay", call("bank/Charge!"), call("backup/Charge")): 5,
+        }
+    )
+
+    assert found["backup>ledger/Write"].role is Role.AFTER_FAILURE
+    assert found["backup>ledger/Write"].instead_of == frozenset()
+
+
+def test_what_is_called_before_giving_up_is_in_place_of_nothing() -> None:
+    found = uses(
+        {call("shop/pay", call("bank/Charge")): 99, call("shop/pay!", call("bank/Charge!"), call("log/Report")): 5}
+    )
+
+    assert found["shop>log/Report"].role is Role.AFTER_FAILURE
+    assert found["shop>log/Report"].instead_of == frozenset()

@@ -314,3 +314,53 @@ def test_what_drain3_merges_stays_apart(paths: tuple[str, ...]) -> None:
     assert len(set(drain_clusters(paths))) < len(paths)
     templates = learned(*paths)
     assert [template(templates, path) for path in paths] == list(paths)
+
+
+ROUTES = [
+    ("GET", "/carts/{id}"),
+    ("GET", "/carts/total"),
+    ("GET", "/users/:name/orders"),
+    ("GET", "/shops/<int:shop>/{item}"),
+    ("GET", "/{anything}"),
+    ("GET", "/files/{path:.*}"),
+    ("GET", "/a/{x}/c"),
+    ("GET", "/{y}/b/c"),
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "template"),
+    [
+        ("GET", "/carts/17", "/carts/{id}"),
+        ("GET", "/carts/total", "/carts/total"),
+        ("GET", "/carts/17?full=1", "/carts/{id}"),
+        ("POST", "/carts/17", "/carts/*"),
+        ("GET", "/users/alice/orders", "/users/:name/orders"),
+        ("GET", "/shops/7/lamp", "/shops/<int:shop>/{item}"),
+        ("GET", "/about", "/about"),  # a route that fits everything tells nothing
+        ("GET", "/a/b/c", "/a/b/c"),  # two fit equally well
+        ("GET", "/a/z/c", "/a/{x}/c"),
+    ],
+)
+def test_a_path_is_named_by_the_route_that_it_fits_best(method: str, path: str, template: str) -> None:
+    assert templates_of(learn([], ROUTES)).template("any", method, path) == template
+
+
+def test_routes_are_merged_and_bounded() -> None:
+    together = merge(learn([], ROUTES[:3]), learn([("s", "GET", "/x", 1)], ROUTES[3:]))
+
+    assert together == merge(learn([("s", "GET", "/x", 1)], ROUTES[3:]), learn([], ROUTES[:3]))
+    assert templates_of(together).template("any", "GET", "/carts/1") == "/carts/{id}"
+
+
+def test_a_few_slugs_are_enough_since_routes_are_short() -> None:
+    slugs = [
+        ("blog", "GET", f"/blog/how-to-{word}-a-shirt", 1)
+        for word in ["wash", "fold", "iron", "dye", "sew", "wear", "buy", "sell", "mend"]
+    ]
+
+    assert (
+        templates_of(learn(slugs)).template("blog", "GET", "/blog/how-to-wash-a-shirt") == "/blog/how-to-wash-a-shirt"
+    )
+    slugs.append(("blog", "GET", "/blog/what-to-do-now", 1))
+    assert templates_of(learn(slugs)).template("blog", "GET", "/blog/how-to-wash-a-shirt") == "/blog/*"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cutset.model.call_tree import CallTree
 from cutset.model.point import Point
-from cutset.survey.summary import ClassSummary, Representative, Survey, absorb
+from cutset.survey.summary import ClassSummary, Representative, Survey, absorb, concluded
 
 TREES = [
     CallTree(Point("web", "page"), failed, calls=calls)
@@ -25,8 +25,11 @@ def summaries() -> st.SearchStrategy[ClassSummary]:
     numbers = st.integers(0, 9)
     return st.builds(
         ClassSummary,
+        st.just("GET /"),
+        st.just("web"),
         st.builds(Representative, st.sampled_from([1.0, 2.0]), st.sampled_from(["1", "2"]), st.just(())),
         st.dictionaries(st.sampled_from(TREES), st.integers(1, 9), min_size=1),
+        st.dictionaries(st.sampled_from(TREES), st.integers(1, 9)),
         numbers,
         numbers,
         numbers,
@@ -47,18 +50,55 @@ def test_merging_in_any_order_and_grouping_gives_the_same(parts: list[Survey], r
     assert pending == [together]
     assert together.traces == sum(part.traces for part in parts)
     assert together.spans == sum(part.spans for part in parts)
-    assert sum(together.kinds.values()) == together.traces
 
 
 def test_of_equally_complex_traces_the_smallest_id_stands_for_the_class() -> None:
-    survey = Survey({"a": ClassSummary(Representative(2.0, "7", ()))})
-    absorb(survey, Survey({"a": ClassSummary(Representative(2.0, "3", ()))}))
-    absorb(survey, Survey({"a": ClassSummary(Representative(1.0, "1", ()))}))
+    survey = Survey({"a": ClassSummary("GET /", "web", Representative(2.0, "7", ()))})
+    absorb(survey, Survey({"a": ClassSummary("GET /", "web", Representative(2.0, "3", ()))}))
+    absorb(survey, Survey({"a": ClassSummary("GET /", "web", Representative(1.0, "1", ()))}))
 
     assert survey.classes["a"].representative.trace_id == "3"
 
 
 def test_failed_requests_are_those_whose_own_answer_failed() -> None:
-    summary = ClassSummary(Representative(1.0, "1", ()), dict.fromkeys(TREES, 2))
+    summary = ClassSummary("GET /", "web", Representative(1.0, "1", ()), dict.fromkeys(TREES, 2))
 
     assert (summary.traces, summary.failed) == (8, 4)
+
+
+def page(*calls: CallTree) -> CallTree:
+    return CallTree(Point("web", "page"), calls=calls)
+
+
+def test_a_call_that_reached_nobody_is_of_whom_it_reaches_otherwise() -> None:
+    named, meant = Point("cart.default", "Get"), Point("cart", "Get")
+    answers = {(Point("web", "page"), named): {meant}, (Point("other", "page"), named): {Point("x", "y")}}
+    kinds = {page(CallTree(named, failed=True)): 1, page(CallTree(meant)): 9, page(CallTree(meant, failed=True)): 2}
+    survey = Survey({"a": ClassSummary("GET /", "web", Representative(1.0, "1", ()), kinds)}, answers=answers)
+
+    assert concluded(survey).classes["GET /"].kinds == {page(CallTree(meant)): 9, page(CallTree(meant, failed=True)): 3}
+    answers[Point("web", "page"), named].add(Point("cart-canary", "Get"))
+    assert concluded(survey).classes["GET /"].kinds == kinds
+
+
+def test_classes_of_one_name_are_told_apart_by_their_services() -> None:
+    first = Representative(1.0, "1", ())
+    survey = Survey(
+        {
+            "a": ClassSummary("GET /", "shop", first, {page(): 1}),
+            "b": ClassSummary("GET /", "admin", first, {page(): 1}),
+            "c": ClassSummary("GET /cart", "shop", first, {page(): 1}),
+        }
+    )
+
+    assert set(concluded(survey).classes) == {"shop GET /", "admin GET /", "GET /cart"}
+
+
+def test_conclusions_are_drawn_from_whole_traces_if_there_are_any() -> None:
+    torn = ClassSummary("GET /", "web", Representative(1.0, "1", ()), torn={page(): 3})
+    whole = ClassSummary(
+        "GET /", "web", Representative(1.0, "1", ()), {page(): 1}, {page(CallTree(Point("a", "b"))): 3}
+    )
+
+    assert (torn.judged, whole.judged) == ({page(): 3}, {page(): 1})
+    assert (torn.traces, whole.traces) == (3, 4)
