@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from cutset.cli.report import DEFAULT_STORE, JsonOption
 from cutset.cli.survey import (
@@ -20,11 +19,12 @@ from cutset.cli.survey import (
     named,
     percent,
     print_table,
+    printable,
     run_survey,
 )
 from cutset.lineage.kinds import CallUse, call_uses
 from cutset.model.call_tree import CallTree
-from cutset.select.complexity import DEFAULT_WEIGHTS, Weights, complexity
+from cutset.select.complexity import DEFAULT_WEIGHTS, Weights
 from cutset.survey.summary import ClassSummary, Survey
 
 SHOWN_KINDS = 5
@@ -33,11 +33,13 @@ SHOWN_KINDS = 5
 def classes_command(
     name: Annotated[str, typer.Argument(help="One class, to show what it calls and when.", metavar="CLASS")] = "",
     top: Annotated[int, typer.Option("--top", min=1, help="So many of the most complex.")] = 20,
-    spans_weight: Annotated[float, typer.Option(min=0, help="What a span counts.")] = DEFAULT_WEIGHTS.spans,
+    spans_weight: Annotated[float, typer.Option(min=0, max=1e9, help="What a span counts.")] = DEFAULT_WEIGHTS.spans,
     components_weight: Annotated[
-        float, typer.Option(min=0, help="What a distinct service, data store or queue counts.")
+        float, typer.Option(min=0, max=1e9, help="What a distinct service, data store or queue counts.")
     ] = DEFAULT_WEIGHTS.components,
-    seconds_weight: Annotated[float, typer.Option(min=0, help="What a second counts.")] = DEFAULT_WEIGHTS.seconds,
+    seconds_weight: Annotated[
+        float, typer.Option(min=0, max=1e9, help="What a second counts.")
+    ] = DEFAULT_WEIGHTS.seconds,
     by_calls: ByCallsOption = False,
     since: SinceOption = "",
     until: UntilOption = "",
@@ -71,7 +73,7 @@ def classes_command(
         else:
             _show_class(console, name, summary)
         return
-    ranked = sorted(survey.classes.items(), key=lambda item: (-_score(item[1], weights), item[0]))
+    ranked = sorted(survey.classes.items(), key=lambda item: (-item[1].complexity(weights), item[0]))
     if as_json:
         documents = [_class_document(each, summary, survey.traces, weights) for each, summary in ranked]
         print(
@@ -84,17 +86,11 @@ def classes_command(
     _show_classes(console, survey, ranked[:top], weights)
 
 
-def _score(summary: ClassSummary, weights: Weights) -> float:
-    """The mean of its traces' scores."""
-    traces = summary.traces
-    return complexity(summary.spans / traces, summary.components / traces, summary.total_ns / traces, weights)
-
-
 def _show_classes(console: Console, survey: Survey, ranked: list[tuple[str, ClassSummary]], weights: Weights) -> None:
     headings = ("complexity", "traces", "share", "failed", "kinds", "spans", "parts", "ms", "request class")
     rows = [
         (
-            f"{_score(summary, weights):.1f}",
+            f"{summary.complexity(weights):.1f}",
             f"{summary.traces:,}",
             percent(summary.traces, survey.traces),
             percent(summary.failed, summary.traces),
@@ -124,8 +120,8 @@ def _show_classes(console: Console, survey: Survey, ranked: list[tuple[str, Clas
 
 
 def _show_class(console: Console, name: str, summary: ClassSummary) -> None:
-    console.print(f"[bold]{escape(name)}[/]  {count(summary.traces, 'trace')}, {summary.failed:,} failed")
-    console.print(f"most complex trace  {escape(summary.representative.trace_id)}", style="dim")
+    console.print(f"[bold]{printable(name)}[/]  {count(summary.traces, 'trace')}, {summary.failed:,} failed")
+    console.print(f"most complex trace  {printable(summary.representative.trace_id)}", style="dim")
     if torn := sum(summary.torn.values()):
         used = "not used here" if summary.kinds else "and no trace is whole: take this with care"
         console.print(f"{count(torn, 'trace')} of which spans are missing, {used}", style="dim")
@@ -149,7 +145,7 @@ def _show_class(console: Console, name: str, summary: ClassSummary) -> None:
         calls = sum(1 for _ in tree.edges())
         failed = [str(call.point) for call in tree.walk() if call.failed]
         but = f", failed: {', '.join(failed)}" if failed else ""
-        console.print(f"  {traces:,} × {count(calls, 'call')}{escape(but)}")
+        console.print(f"  {traces:,} × {count(calls, 'call')}{printable(but)}")
     if len(kinds) > SHOWN_KINDS:
         console.print(f"  and {len(kinds) - SHOWN_KINDS:,} more; `--json` has all", style="dim")
 
@@ -161,7 +157,7 @@ def _instead_of(use: CallUse) -> str:
 def _class_document(name: str, summary: ClassSummary, traces: int, weights: Weights) -> dict[str, Any]:
     return {
         "name": name,
-        "complexity": round(_score(summary, weights), 3),
+        "complexity": round(summary.complexity(weights), 3),
         "traces": summary.traces,
         "share": summary.traces / traces,
         "failed": summary.failed,

@@ -20,6 +20,7 @@ from cutset.cli.survey import (
     print_table,
     run_survey,
 )
+from cutset.select.complexity import DEFAULT_WEIGHTS
 from cutset.select.endpoints import Endpoint, endpoints, injection_targets
 
 
@@ -50,7 +51,7 @@ def endpoints_command(
     used: dict[Endpoint, dict[str, int]] = defaultdict(dict)
     for (endpoint, service), calls in sorted(endpoints(survey.kinds).items()):
         used[endpoint][service] = calls
-    ranked = sorted(survey.classes.items(), key=lambda item: (-item[1].representative.score, item[0]))
+    ranked = sorted(survey.classes.items(), key=lambda item: (-item[1].complexity(DEFAULT_WEIGHTS), item[0]))
     shown = {name: summary.representative.calls for name, summary in ranked[:top]}
     traces = {name: summary.representative.trace_id for name, summary in ranked[:top]}
     targets = injection_targets(shown, services_each=services_each, rng=random.Random(seed))  # noqa: S311 -- no secret

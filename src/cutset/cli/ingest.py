@@ -16,13 +16,13 @@ from cutset.cli.moments import parse_duration_ns, parse_moment_ns
 from cutset.cli.report import DEFAULT_STORE, JsonOption
 from cutset.cli.run import run_async
 from cutset.cli.survey import STORE_OPTION, count
-from cutset.errors import CutsetError, UsageError
+from cutset.errors import CutsetError, InputError, UsageError
 from cutset.store.manifest import open_spans
 from cutset.store.spans import Ingest, begin_ingest, forget_before
 from cutset.survey.ingest import FileRead, ingest_files, ingest_server
 from cutset.survey.workers import open_executor
 from cutset.traces.files import Format, find_files
-from cutset.traces.servers import ServerQuery, is_server
+from cutset.traces.servers import ServerQuery, is_server, server_of
 from cutset.traces.tally import Tally
 
 LINE_SECONDS = 10  # between lines of progress where there is no terminal
@@ -52,6 +52,10 @@ class _Reading:
         line = f"{self.done} of {count(self.sources, 'source')} read, {count(spans, 'span')}, {rate:,.0f} a second"
         self.console.print(f"{line:<78}", end=end)
 
+    def clear(self) -> None:
+        if self.console.is_terminal:
+            self.console.print(" " * 79, end="\r")
+
     def finished(self, tally: Tally, problem: CutsetError | None = None) -> None:
         self.done += 1
         self.tally.spans += tally.spans
@@ -59,7 +63,7 @@ class _Reading:
             self.tally.skip(reason, tally.first_at[reason], times)
         if problem is not None:
             self.problems.append(problem)
-            if len(self.problems) <= SHOWN_PROBLEMS:
+            if self.sources > 1 and len(self.problems) <= SHOWN_PROBLEMS:
                 self.console.print(f"[yellow]skipped[/] {escape(problem.message)}")
         self.show()
 
@@ -106,26 +110,37 @@ def ingest_command(
     - `cutset ingest tempo+https://tempo:3200 --since 15m --keep 30d`: now and then, by a scheduler
     """
     now_ns = time.time_ns()
-    keep_ns = parse_duration_ns(keep) if keep else 0
+    keep_ns = parse_duration_ns(keep) if keep else None
     since_ns, until_ns = parse_moment_ns(since, now_ns), parse_moment_ns(until, now_ns)
     if since_ns >= until_ns:
         raise UsageError(f"`--since {since}` is not before `--until {until}`")
     servers = [source for source in sources if is_server(source)]
-    files = find_files([source for source in sources if not is_server(source)])
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    reading = _Reading(len(files) + len(servers), console)
-    before = open_spans(store).spans
+    for source in servers:
+        server_of(source)  # an address with a mistake is told before anything is read
+    stored_in = open_spans(store).folder
+    files = [
+        file
+        for file in find_files([source for source in sources if not is_server(source)])
+        if not file.absolute().is_relative_to(stored_in)
+    ]
+    reading = _Reading(len(files) + len(servers), Console(stderr=True, highlight=False, soft_wrap=True))
     with begin_ingest(store) as ingest:
         _read_files(files, ingest, reading, format, mapping, str(workers or min(len(files), os.cpu_count() or 1)))
         cursors = open_spans(store).cursors
-        for url in servers:
-            query = ServerQuery(url, since_ns, until_ns, service, limit)
-            _read_server(query, ingest, reading, cursors)
-    new = open_spans(store).spans - before
-    forgotten = forget_before(store, now_ns - keep_ns) if keep_ns else 0
-    if reading.problems and not reading.tally.spans:
-        raise reading.problems[0]
-    _conclude(reading, new, forgotten, as_json=as_json)
+        for source in servers:
+            _read_server(ServerQuery(source, since_ns, until_ns, service, limit), ingest, reading, cursors)
+    forgotten = forget_before(store, now_ns - keep_ns) if keep_ns is not None else 0
+    reading.clear()
+    if not reading.tally.spans and not servers:
+        raise reading.problems[0] if reading.problems else _nothing_read(reading.tally)
+    _conclude(reading, ingest.new_spans, forgotten, as_json=as_json)
+
+
+def _nothing_read(tally: Tally) -> InputError:
+    reasons = "; ".join(f"{times:,} × {reason}" for reason, times in tally.skipped.most_common())
+    return InputError(
+        f"No span could be read{f': {reasons}' if reasons else ''}", hint="Say with `--format` what the files are in"
+    )
 
 
 def _read_files(
@@ -171,7 +186,7 @@ def _conclude(reading: _Reading, new: int, forgotten: int, *, as_json: bool) -> 
         print(json.dumps(document, indent=2))
         return
     console = Console(highlight=False, soft_wrap=True)
-    known = f", {count(tally.spans - new, 'span')} of them known before" if new < tally.spans else ""
+    known = f", {count(tally.spans - new, 'span')} of them stored already" if new < tally.spans else ""
     console.print(f"Read {count(tally.spans, 'span')} of {count(reading.done, 'source')} in {seconds:.1f} s{known}")
     for reason, times in tally.skipped.most_common():
         console.print(f"  skipped {times:,} × {escape(reason)}  [dim]first at {escape(tally.first_at[reason])}[/]")

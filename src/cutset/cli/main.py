@@ -64,28 +64,46 @@ def _options(
 
 def main() -> None:
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
-    # As an exception, so that everything started is also stopped when a container or a CI system ends us.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    terminated = False
+
+    def terminate(*_: object) -> None:
+        # As an exception, so that everything started is also stopped when a container or a CI system ends us.
+        nonlocal terminated
+        terminated = True
+        sys.exit(128 + signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, terminate)
     try:
         code = app(standalone_mode=False)
-    except CutsetError as error:
-        errors.print(f"[red]error:[/] {escape(error.message)}")
-        if error.hint:
-            errors.print(f"\n[cyan]hint:[/] {escape(error.hint)}")
-        sys.exit(error.exit_code)
     except typer.Exit as end:
-        sys.exit(end.exit_code)
+        code = end.exit_code
     except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # the reader of our output has gone, as `head` does
+            sys.exit(0)
+        raise
+    except Exception as error:  # noqa: BLE001 -- raised again if it is a mistake of ours
+        code = _explained(error, errors)
+    if code == 130:
+        if terminated:  # DuckDB makes an interruption of everything
+            sys.exit(128 + signal.SIGTERM)
         errors.print("interrupted")
-        sys.exit(130)
-    except BrokenPipeError:  # the reader of our output has gone, as `head` does
-        sys.stderr.close()
-        sys.exit(0)
-    except Exception as error:
-        if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
-            raise
-        # Click's usage errors, without importing click, which typer only vendors.
-        errors.print(f"[red]error:[/] {escape(error.format_message())}")
-        errors.print("\n[cyan]hint:[/] See `cutset --help` or `cutset COMMAND --help`")
-        sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _explained(error: Exception, errors: Console) -> int:
+    """Prints what was wrong and returns the exit code."""
+    if isinstance(error, CutsetError):
+        message, hint, code = error.message, error.hint, error.exit_code
+    elif isinstance(error, OSError):
+        message, hint, code = str(error), "", 3
+    elif hasattr(error, "format_message") and hasattr(error, "exit_code"):
+        # Click's usage errors, without importing click, which typer only vendors.
+        message, hint, code = error.format_message(), "See `cutset --help` or `cutset COMMAND --help`", 2
+    else:
+        raise error
+    errors.print(f"[red]error:[/] {escape(message)}")
+    if hint:
+        errors.print(f"\n[cyan]hint:[/] {escape(hint)}")
+    return code

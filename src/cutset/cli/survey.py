@@ -77,7 +77,13 @@ def print_table(console: Console, headings: Sequence[str], rows: Sequence[Sequen
             cell.rjust(width) if right else cell.ljust(width)
             for cell, width, right in zip(cells, widths, numeric, strict=False)
         ]
-        console.print(escape("  ".join([*padded, last])), style="" if number else "bold")
+        console.print(printable("  ".join([*padded, last])), style="" if number else "bold")
+
+
+def printable(text: str) -> str:
+    """Text from traces as a terminal may show it: neither our markup nor control characters of its own."""
+    shown = (letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return escape("".join(shown))
 
 
 def _is_number(cell: str) -> bool:
@@ -94,4 +100,5 @@ def named(name: str, known: Mapping[str, Found], what: str) -> Found:
         return known[name]
     close = get_close_matches(name, known, n=3)
     did_you_mean = f"Did you mean {' or '.join(f'`{each}`' for each in close)}? " if close else ""
-    raise UsageError(f"There is no {what} `{name}`", hint=f"{did_you_mean}`cutset classes` lists them")
+    listed = "`cutset classes` lists them" if what == "class" else "`cutset graph --json` lists them"
+    raise UsageError(f"There is no {what} `{name}`", hint=f"{did_you_mean}{listed}")

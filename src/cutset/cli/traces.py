@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from cutset.cli.moments import parse_duration_ns, show_moment
 from cutset.cli.report import DEFAULT_STORE, JsonOption
-from cutset.cli.survey import STORE_OPTION, count, percent, print_table
+from cutset.cli.survey import STORE_OPTION, count, percent, print_table, printable
 from cutset.errors import UsageError
 from cutset.store.manifest import open_spans
 from cutset.store.shapes import totals
@@ -40,6 +39,9 @@ def traces_command(
         forgotten = forget_before(store, time.time_ns() - parse_duration_ns(keep))
         Console(stderr=True, highlight=False).print(f"Forgot {count(forgotten, 'span')}")
     stored = open_spans(store)
+    if keep and not stored.spans and not as_json:
+        console.print("No traces are left")
+        return
     if not stored.spans and not as_json:
         raise UsageError(f"There are no traces in `{store}`", hint="Read some with `cutset ingest SOURCE…`")
     found = totals(stored)
@@ -77,7 +79,6 @@ def traces_command(
     console.print("\n[bold]latest ingests[/]")
     for record in stored.log[-SHOWN_INGESTS:]:
         skipped = "".join(f"; skipped {times:,} × {reason}" for reason, times in record.skipped.items())
-        console.print(
-            f"{show_moment(int(record.at * 1e9))}  {escape(record.source)}  [dim]{count(record.spans_read, 'span')}, "
-            f"{record.spans_new:,} new{escape(skipped)}[/]"
-        )
+        spans = f"{count(record.spans_read, 'span')}, {record.spans_new:,} new"
+        at = show_moment(int(record.at * 1e9))
+        console.print(f"{at}  {printable(record.source)}  [dim]{spans}{printable(skipped)}[/]")

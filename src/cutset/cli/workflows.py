@@ -6,18 +6,17 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from cutset.cli.report import DEFAULT_STORE, JsonOption
-from cutset.cli.survey import STORE_OPTION, SinceOption, UntilOption, WorkersOption, count, run_survey
+from cutset.cli.survey import STORE_OPTION, SinceOption, UntilOption, WorkersOption, count, named, printable, run_survey
 from cutset.errors import UsageError
 from cutset.select.workflows import Workflow, critical_workflows
 
 
 def workflows_command(
     top: Annotated[int, typer.Option("--top", min=1, help="How many to show.")] = 10,
-    min_services: Annotated[int, typer.Option("--min-services", min=1, help="Of at least so many services.")] = 2,
-    max_services: Annotated[int, typer.Option("--max-services", min=1, help="Of at most so many services.")] = 5,
+    min_services: Annotated[int, typer.Option("--min-services", min=2, help="Of at least so many services.")] = 2,
+    max_services: Annotated[int, typer.Option("--max-services", min=2, help="Of at most so many services.")] = 5,
     min_share: Annotated[
         float, typer.Option("--min-share", min=0, max=100, help="In at least so many percent of the traces.")
     ] = 1.0,
@@ -46,6 +45,9 @@ def workflows_command(
     if min_services > max_services:
         raise UsageError(f"`--min-services {min_services}` is more than `--max-services {max_services}`")
     kinds = run_survey(store, since, until, workers).kinds
+    services = {call.point.service for tree in kinds for call in tree.walk()}
+    for each in front_end or ():
+        named(each, dict.fromkeys(services), "service")
     found = critical_workflows(
         kinds.items(),
         min_share=min_share / 100,
@@ -68,11 +70,11 @@ def workflows_command(
     console = Console(highlight=False, soft_wrap=True)
     for number, workflow in enumerate(found.workflows, 1):
         console.print(
-            f"[bold]{number}.[/] {escape(' · '.join(workflow.services))}  "
+            f"[bold]{number}.[/] {printable(' · '.join(workflow.services))}  "
             f"[dim]{count(workflow.traces, 'trace')}, {workflow.share:.1%}[/]"
         )
         for call in workflow.calls:
-            console.print(f"     {escape(str(call))}")
+            console.print(f"     {printable(str(call))}")
     if not found.workflows:
         console.print("No workflow is that common; try a lower `--min-share` or other numbers of services")
     if found.stopped:

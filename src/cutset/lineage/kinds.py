@@ -84,8 +84,8 @@ def call_uses(kinds: Mapping[CallTree, int]) -> tuple[CallUse, ...]:
             count.traces += traces
             count.in_calm_traces += traces * is_calm
             count.in_good_traces += traces * (not tree.failed)
-        for caller, callee in tree.edges():
-            _add(counts[caller.point, callee.point], caller, callee, traces)
+        for caller in tree.walk():
+            _add(counts, caller, traces)
     uses = []
     for (calling, called), count in sorted(counts.items()):
         role = Role.SOMETIMES
@@ -97,18 +97,22 @@ def call_uses(kinds: Mapping[CallTree, int]) -> tuple[CallUse, ...]:
     return _with_calls_of_fallbacks(uses)
 
 
-def _add(count: _Count, caller: CallTree, callee: CallTree, traces: int) -> None:
-    beside = [call for call in caller.calls if call.point != callee.point]
-    repeated = any(call.point == callee.point and not call.failed for call in caller.calls)
-    failed_beside = frozenset(call.point for call in beside if call.failed)
-    count.component = callee.component
-    count.calls += traces
-    count.failures += traces * callee.failed
-    count.tolerated += traces * (callee.failed and not caller.failed and not repeated)
-    count.without_failure = count.without_failure or not failed_beside
-    count.failed_beside = failed_beside if count.failed_beside is None else count.failed_beside & failed_beside
-    if not caller.failed:  # else it may have been called to undo or to report, not in place of something
-        count.instead_of = failed_beside if count.instead_of is None else count.instead_of & failed_beside
+def _add(counts: Mapping[tuple[Point, Point], _Count], caller: CallTree, traces: int) -> None:
+    made = Counter(call.point for call in caller.calls)
+    failures = Counter(call.point for call in caller.calls if call.failed)
+    failed = frozenset(failures)
+    for callee in {call.point: call for call in caller.calls}.values():
+        count, point = counts[caller.point, callee.point], callee.point
+        failed_beside = failed - {point}
+        count.component = callee.component
+        count.calls += traces * made[point]
+        count.failures += traces * failures[point]
+        if not caller.failed and failures[point] == made[point]:  # else it was asked again, with success
+            count.tolerated += traces * failures[point]
+        count.without_failure = count.without_failure or not failed_beside
+        count.failed_beside = failed_beside if count.failed_beside is None else count.failed_beside & failed_beside
+        if not caller.failed:  # else it may have been called to undo or to report, not in place of something
+            count.instead_of = failed_beside if count.instead_of is None else count.instead_of & failed_beside
 
 
 def _use(caller: Point, callee: Point, role: Role, count: _Count) -> CallUse:

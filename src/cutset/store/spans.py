@@ -38,7 +38,8 @@ END_OF_TIME_NS = 2**63 - 1  # after the start of every span
 
 # Spans with equal values in all of these are one span, however often it was exported. Not its end: of a span that was
 # exported while it ran, and again when it was over, the first that is stored stays (within one commit: the longest).
-IDENTITY = ("trace_id", "span_id", "kind", "service", "start_ns", "name")
+# As far as every format tells it: Zipkin has names in lower case, and most have microseconds.
+_IDENTITY = ("trace_id", "span_id", "kind", "service_name", "start_us")
 COLUMNS = (
     *("trace_id", "span_id", "parent_id", "service", "name", "kind", "start_ns", "end_ns", "error"),
     *KEPT_ATTRIBUTES.values(),
@@ -95,6 +96,7 @@ class Ingest:
         self._new: Counter[str] = Counter()  # spans stored of each source that is not in the log yet
         self._records: list[IngestRecord] = []
         self._cursors: dict[str, int] = {}
+        self.new_spans = 0  # in all commits so far
 
     def add(self, source: str, spans: Iterable[Span]) -> None:
         if source != self._source:
@@ -131,6 +133,7 @@ class Ingest:
                 surplus, parts = _sort_in(self._stored, [staged for _, staged in self._staged])
                 for source, staged in self._staged:
                     self._new[source] += staged.spans - surplus[staged.file]
+                    self.new_spans += staged.spans - surplus[staged.file]
             records = [replace(record, spans_new=self._new.pop(record.source, 0)) for record in self._records]
             stored = replace(
                 self._stored,
@@ -182,6 +185,10 @@ def connect(scratch: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         with duckdb.connect(config=settings) as database:
             yield database
+    except RuntimeError as error:
+        if "interrupted" not in str(error).lower():
+            raise
+        raise KeyboardInterrupt from None  # what DuckDB was interrupted by
     finally:
         shutil.rmtree(overflow, ignore_errors=True)
 
@@ -285,7 +292,9 @@ def _find_surplus(database: duckdb.DuckDBPyConnection, stored: SpanStore, staged
 
     Almost all spans are new, and hashes say so for little: only spans whose hash is not unique are compared.
     """
-    mark, identity = "hash(trace_id, span_id, kind)", ", ".join(IDENTITY)
+    mark, identity = "hash(trace_id, span_id, kind)", ", ".join(_IDENTITY)
+    told = "trace_id, span_id, kind, lower(service) AS service_name, start_ns // 1000 AS start_us"
+    told += ", end_ns, filename, file_row_number"
     with reading(staged) as spans, reading(_rivals(database, stored, spans)) as rivals:
         database.execute(f"""
             CREATE TABLE marks AS SELECT {mark} AS mark, count(*) AS spans FROM {spans} GROUP BY mark;
@@ -296,8 +305,7 @@ def _find_surplus(database: duckdb.DuckDBPyConnection, stored: SpanStore, staged
                 SELECT filename, file_row_number, stored, row_number() OVER (
                     PARTITION BY {identity} ORDER BY stored DESC, end_ns DESC, filename, file_row_number
                 ) AS copy
-                FROM (SELECT {identity}, end_ns, filename, file_row_number, false AS stored FROM {spans}
-                      UNION ALL SELECT {identity}, end_ns, filename, file_row_number, true FROM {rivals})
+                FROM (SELECT {told}, false AS stored FROM {spans} UNION ALL SELECT {told}, true FROM {rivals})
                 WHERE {mark} IN (SELECT mark FROM suspects)
             ) WHERE copy > 1 AND NOT stored;
             DROP TABLE marks;

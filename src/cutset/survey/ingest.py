@@ -4,12 +4,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from cutset.errors import CutsetError
+from cutset.model.span import Span
 from cutset.store.spans import Ingest, Staged, stage_spans
 from cutset.survey.workers import each, without_collector
 from cutset.traces.files import Format, read_file
@@ -89,15 +90,18 @@ def _stage_file(
 ) -> FileRead:
     result = FileRead(path, Tally())
     spans = read_file(path, result.tally, format, mapping)
-    try:
-        while True:
-            with without_collector():
-                batch = list(islice(spans, BATCH_SPANS))
-                if not batch:
-                    break
-                result.staged.append(stage_spans(staging, batch))
-            if on_batch is not None:
-                on_batch(result.tally.spans)
-    except CutsetError as problem:
-        return FileRead(path, result.tally, problem, result.staged)
-    return result
+    problem: CutsetError | None = None
+    while problem is None:
+        batch: list[Span] = []
+        with without_collector():
+            try:
+                for span in islice(spans, BATCH_SPANS):
+                    batch.append(span)  # noqa: PERF402 -- what came before a problem is kept
+            except CutsetError as error:
+                problem = error
+            if not batch:
+                break
+            result.staged.append(stage_spans(staging, batch))
+        if on_batch is not None:
+            on_batch(result.tally.spans)
+    return replace(result, problem=problem)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from cutset.model.call_tree import CallTree
 from cutset.model.point import Point
+from cutset.select.complexity import Weights, complexity
 
 Kinds = Mapping[CallTree, int]
 
@@ -41,6 +42,11 @@ class ClassSummary:
     @property
     def failed(self) -> int:
         return sum(traces for kinds in (self.kinds, self.torn) for tree, traces in kinds.items() if tree.failed)
+
+    def complexity(self, weights: Weights) -> float:
+        """The mean of its traces'."""
+        traces = self.traces
+        return complexity(self.spans / traces, self.components / traces, self.total_ns / traces, weights)
 
     @property
     def judged(self) -> Kinds:

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from multiprocessing.connection import wait
 from typing import TypeVar
@@ -45,14 +45,30 @@ def each(executor: Executor | None, task: Callable[[Item], Result], items: Seque
     if executor is None:
         yield from map(task, items)
         return
-    futures: set[Future[Result]] = {executor.submit(task, item) for item in items}
+    with _uninterrupted():
+        futures: set[Future[Result]] = {executor.submit(task, item) for item in items}
     try:
         for future in as_completed(futures):
             futures.remove(future)  # with its result, which may be large
             yield future.result()
+    except (BrokenExecutor, CancelledError):
+        raise TargetError(
+            "A worker died before its work was done",
+            hint="If memory ran out, try fewer with `--workers`; a cluster's scheduler must stay up",
+        ) from None
     finally:
         for future in futures:
             future.cancel()
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until workers have come to life: they would print what they were interrupted at."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -88,6 +104,7 @@ def _process_executor(processes: int) -> Iterator[Executor]:
 
 def _die_with_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback of its own
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     parent = multiprocessing.parent_process()
     assert parent is not None
 
@@ -108,9 +125,10 @@ def _dask_executor(address: str) -> Iterator[Executor]:
         ) from None
     try:
         client = Client(f"tcp://{address}", timeout=CONNECT_SECONDS)
-    except (OSError, ValueError) as error:
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError, TimeoutError) as error:
         raise TargetError(
-            f"Cannot reach a Dask scheduler at `{address}`: {error}",
+            f"Cannot reach a Dask scheduler with workers at `{address}`: {error}",
             hint="Start one with `dask scheduler` and workers with `dask worker`; they need Cutset and the same store",
         ) from None
     with client, client.get_executor(pure=False) as executor:

@@ -79,6 +79,8 @@ def find_files(sources: Sequence[str]) -> list[Path]:
     """The files that are named, those that patterns match, and those in directories; each once, `-` for stdin."""
     found: dict[Path, None] = {}
     for source in sources:
+        if not source:
+            raise UsageError("The name of a source is empty", hint="Name files, directories or patterns, or `-`")
         path = Path(source)
         if path == STDIN or path.is_file():
             matches = [path]

@@ -28,6 +28,7 @@ _REPLICA = re.compile(r"(.+)-[0-9]+")  # of a stateful set
 
 # `hipstershop.X/Y` (Go, C#, Java), `/hipstershop.X/Y` (Python) and `grpc.hipstershop.X/Y` (Node) are one and the same.
 _GRPC = re.compile(r"(?:/|grpc\.)?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+/[A-Za-z_]\w*)", re.ASCII)
+_IDENTIFIER = re.compile(r"/(?:\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,})(?=/|$)")  # then it is no route
 _HTTP_CLIENT = re.compile(r"HTTP ([A-Z]+)")
 # Only with a schema: `SELECT Order` is the object mapper's own span around the driver's `SELECT ts.orders`.
 _SQL = re.compile(r"(?P<verb>SELECT|INSERT|UPDATE|DELETE|REPLACE|CALL) (?P<table>\w+\.\w+)")
@@ -75,7 +76,7 @@ def _meaning(operation: str) -> _Meaning:
     if match := _HTTP_CLIENT.fullmatch(operation):
         return SpanKind.CLIENT, {"http.request.method": match[1]}
     if operation.startswith("/"):
-        return SpanKind.SERVER, {"http.route": operation}
+        return SpanKind.SERVER, {"url.path" if _IDENTIFIER.search(operation) else "http.route": operation}
     if match := _SQL.fullmatch(operation) or _GO_SQL.fullmatch(operation):
         verb, table = match["verb"], match.groupdict().get("table")
         attributes = {"db.system.name": "other_sql", "db.operation.name": verb}  # the database is not told

@@ -80,7 +80,7 @@ async def read_server(
     limits: Limits = Limits(),  # noqa: B008 - it is frozen
 ) -> AsyncGenerator[tuple[list[Span], int], None]:
     """Batches of spans, each with the cursor that holds once it is stored: what started before it has been read."""
-    server, base = _server(query.url)
+    server, base = server_of(query.url)
     since_ns, width = max(query.since_ns, done_until_ns - LATE_NS), FIRST_WINDOW_NS
     left = query.limit
     async with open_client(server, base, limits) as client:
@@ -169,7 +169,8 @@ def _chunks(trace_ids: Sequence[str]) -> Iterator[Sequence[str]]:
     return (trace_ids[start : start + FETCHED_TOGETHER] for start in range(0, len(trace_ids), FETCHED_TOGETHER))
 
 
-def _server(source: str) -> tuple[Server, URL]:
+def server_of(source: str) -> tuple[Server, URL]:
+    """Which kind of server it is, and where; or an error that says what is wrong with the address."""
     match = _ADDRESS.fullmatch(source)
     scheme = match["scheme"].lower() if match else ""
     kind, _, transport = scheme.partition("+")

@@ -175,6 +175,8 @@ def test_old_traces_are_forgotten_on_demand(tmp_path: Path) -> None:
     [
         (["ingest"], "error: Missing argument 'SOURCE…'"),
         (["ingest", "absent.json"], "error: "),
+        (["ingest", ""], "error: The name of a source is empty"),
+        (["ingest", "spans.jsonl", "jager+http://x"], "error: `jager+http://…` is no kind of trace server"),
         (["ingest", "text.txt"], "error: "),
         (["ingest", "spans.jsonl", "--format", "xml"], "error: Invalid value for '--format'"),
         (["ingest", "spans.jsonl", "--keep", "long"], "error: `long` is no duration"),
@@ -186,6 +188,8 @@ def test_old_traces_are_forgotten_on_demand(tmp_path: Path) -> None:
         (["classes", "GET /card"], "error: There is no class `GET /card`\n\nhint: Did you mean `GET /cart`?"),
         (["classes", "--workers", "none"], "error: `none` is no number of workers"),
         (["workflows", "--min-services", "9"], "error: `--min-services 9` is more than `--max-services 5`"),
+        (["workflows", "--front-end", "wep"], "error: There is no service `wep`\n\nhint: Did you mean `web`?"),
+        (["classes", "--spans-weight", "inf"], "error: Invalid value for '--spans-weight'"),
         (["graph", "--class", "x"], "error: There is no class `x`"),
         (["traces", "--store", "elsewhere"], "error: There are no traces in `elsewhere`"),
     ],
@@ -198,6 +202,47 @@ def test_wrong_usage_is_explained(stored: Path, arguments: list[str], message: s
     assert message in result.stderr.decode()
     assert "Traceback" not in result.stderr.decode()
     assert "secret" not in result.stderr.decode()
+
+
+@pytest.mark.parametrize("content", ["", '{"resourceSpans": []}'])
+def test_to_read_nothing_is_an_error(tmp_path: Path, content: str) -> None:
+    (tmp_path / "empty.json").write_text(content)
+    result = cutset("ingest", "empty.json", cwd=tmp_path)
+
+    assert result.returncode == 2
+    assert b"error: No span could be read: 1 \xc3\x97 file without spans" in result.stderr
+
+
+def test_a_store_inside_what_is_read_is_not_read_itself(tmp_path: Path) -> None:
+    (tmp_path / "spans.jsonl").write_text("\n".join(LINES))
+    for _ in range(2):
+        result = cutset("ingest", ".", "--store", "store", "--json", cwd=tmp_path)
+        assert json.loads(result.stdout)["problems"] == []
+
+
+def test_names_from_traces_cannot_play_tricks_with_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "spans.jsonl").write_text(otlp_line(1, path="/[red]\u001b[2J\nx"))
+    cutset("ingest", "spans.jsonl", cwd=tmp_path)
+    shown = cutset("classes", cwd=tmp_path).stdout
+
+    assert b"\x1b" not in shown
+    assert shown.count(b"\n") == 4  # heading, class, blank, summary
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(stored: Path) -> None:
+    command = f"{sys.executable} -m cutset classes --json | head -c 1"
+    result = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=stored, capture_output=True, check=False)
+
+    assert result.returncode == 0
+    assert result.stderr == b""
+
+
+def test_to_forget_everything_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "spans.jsonl").write_text("\n".join(LINES))
+    cutset("ingest", "spans.jsonl", cwd=tmp_path)
+    result = cutset("traces", "--keep", "1d", cwd=tmp_path)
+
+    assert (result.returncode, result.stdout) == (0, b"No traces are left\n")
 
 
 def test_an_unreachable_server_is_an_error_and_loses_nothing(stored: Path) -> None:

@@ -1,15 +1,18 @@
 import asyncio
+import json
+import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from cutset.errors import TargetError
+from cutset.errors import CutsetError, InputError, TargetError
+from cutset.model.span import Span, SpanKind
 from cutset.store.manifest import open_spans
 from cutset.store.spans import begin_ingest
-from cutset.survey.ingest import ingest_server
+from cutset.survey.ingest import ingest_files, ingest_server
 from cutset.traces.servers import ServerQuery
 from cutset.traces.tally import Tally
 
@@ -120,3 +123,41 @@ def test_a_gap_between_readings_is_not_taken_for_read(ingest: Ingesting) -> None
     ingest(Zipkin(1000), 0, 200)
     ingest(Zipkin(1000), 600, 1000)
     assert ingest(Zipkin(1000), 0, 1000) == 100
+
+
+def read_into(store: Path, file: Path, *, without_room: bool = False) -> list[CutsetError | None]:
+    problems: list[CutsetError | None] = []
+    with begin_ingest(store) as into:
+        if without_room:
+            shutil.rmtree(into.staging)
+        ingest_files(
+            [file],
+            into,
+            None,
+            format=None,
+            mapping=None,
+            on_file=lambda read: problems.append(read.problem),
+            on_batch=lambda _: None,
+        )
+    return problems
+
+
+def test_what_cannot_be_stored_is_no_problem_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "spans.json").write_text(json.dumps([zipkin_span(1)]))
+
+    with pytest.raises(TargetError, match="Cannot write traces"):
+        read_into(tmp_path / "store", tmp_path / "spans.json", without_room=True)
+
+
+def test_what_was_read_before_a_file_broke_off_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks_off(_path: Path, tally: Tally, *_: object) -> Iterator[Span]:
+        for number in range(3):
+            tally.spans += 1
+            yield Span("1", f"{number}", "", "shop", "get", SpanKind.SERVER, START_NS, START_NS)
+        raise InputError("the disk is broken")
+
+    monkeypatch.setattr("cutset.survey.ingest.read_file", breaks_off)
+    problems = read_into(tmp_path, tmp_path / "spans.json")
+
+    assert open_spans(tmp_path).spans == 3
+    assert [str(problem) for problem in problems] == ["the disk is broken"]

@@ -99,3 +99,8 @@ def test_results_that_nobody_wants_any_more_are_not_worked_for() -> None:
         next(results)
         results.close()
         assert executor.submit(abs, -7).result(timeout=30) == 7
+
+
+def test_a_worker_that_dies_is_an_error_for_the_user() -> None:
+    with pytest.raises(TargetError, match="A worker died"), open_executor("2") as executor:
+        list(each(executor, os._exit, [1]))
