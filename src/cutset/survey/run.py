@@ -38,10 +38,11 @@ def survey(
         on_progress(done, total)
     result = Survey()
     read = partial(_survey_range, templates=templates_of(paths), settings=settings)
-    for done, part in enumerate(each(executor, read, ranges), len(ranges) + 1):
-        absorb(result, part)
-        on_progress(done, total)
-    return concluded(result)
+    with without_collector():
+        for done, part in enumerate(each(executor, read, ranges), len(ranges) + 1):
+            absorb(result, part)
+            on_progress(done, total)
+        return concluded(result)
 
 
 def _learn_paths(part: TraceRange) -> PathCounts:

@@ -98,7 +98,8 @@ def absorb(survey: Survey, other: Survey) -> None:
 
 def concluded(survey: Survey) -> Survey:
     """With what only the whole shows: whom calls meant that reached nobody, and which classes share a name."""
-    meant = {call: point for call, (point, *others) in survey.answers.items() if not others}
+    only = {call: point for call, (point, *others) in survey.answers.items() if not others}
+    meant = {call: point for call, point in only.items() if call[1] != point}
     entered = Counter(summary.name for summary in survey.classes.values())
     classes = {}
     for summary in survey.classes.values():
@@ -114,9 +115,11 @@ def better(one: Representative, other: Representative) -> Representative:
 
 
 def _renamed(kinds: Kinds, meant: Mapping[tuple[Point, Point], Point]) -> dict[CallTree, int]:
+    named = {call[1] for call in meant}
     renamed: dict[CallTree, int] = {}
     for tree, traces in kinds.items():
-        _add(renamed, {_with_meant(tree, meant): traces})
+        affected = any(call.point in named for call in tree.walk())
+        _add(renamed, {_with_meant(tree, meant) if affected else tree: traces})
     return renamed
 
 
