@@ -1,0 +1,103 @@
+"""Observables of ANDURIL's own logs, as its published lists have them and as `reproduce/log_diff` finds them.
+
+    python benchmarks/anduril_logs.py FOLDER
+
+FOLDER has a folder for each case, with `good-run-log`, `good-run-log-2`, `bad-run-log` and the lists
+`diff_log_original` (good against bad), `diff_log_dd` (the double difference) and `diff_log_dd_set` (set minus), all as
+`.txt.gz`. As there, a message is told from others by `class@line`, and is one observable however often it was logged.
+
+Each list is compared twice: with the names of threads as they are, which is what ANDURIL does, and by families of
+threads, which is what Cutset does, as `handler 3 on 38021` and `handler 7 on 40112` do the same work. What the
+published lists have beyond that are messages that the good run has as often or more often, in other threads of
+the family. The last line is JSON.
+"""
+
+import gzip
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from cutset.model.reproduction import LogRecord
+from cutset.reproduce.log_diff import Entry, keyed, relevant_observables, surplus, thread_family
+from cutset.reproduce.logs import read_log
+
+LISTS = ("original", "dd", "dd_set")
+
+
+def text(path: Path) -> str:
+    with gzip.open(path, "rt", encoding="utf-8", errors="replace", newline="\n") as file:
+        return file.read()
+
+
+def class_and_line(record: LogRecord) -> list[str]:
+    return [record.logger.replace("@", " ")] if "@" in record.logger else []
+
+
+def observables(good: list[Entry], bad: list[Entry], other: list[Entry]) -> dict[str, set[str]]:
+    original = {observable.key for observable in relevant_observables(good, bad)}
+    return {
+        "original": original,
+        "dd": {observable.key for observable in relevant_observables(good, bad, other)},
+        "dd_set": original - {entry.key for entry in surplus(good, other)},
+    }
+
+
+def compare(case: Path, family: Callable[[str], str]) -> dict[str, dict[str, object]]:
+    names = ("good-run-log", "bad-run-log", "good-run-log-2")
+    logs = (keyed(read_log(text(case / f"{name}.txt.gz")), class_and_line, family) for name in names)
+    found = observables(*logs)
+    result = {}
+    for name in LISTS:
+        ours, published = found[name], set(text(case / f"diff_log_{name}.txt.gz").split("\n")) - {""}
+        result[name] = {
+            "published": len(published),
+            "ours": len(ours),
+            "precision": round(len(ours & published) / len(ours), 3) if ours else 1.0,
+            "recall": round(len(ours & published) / len(published), 3) if published else 1.0,
+            "only_ours": sorted(ours - published),
+            "only_published": sorted(published - ours),
+        }
+    return result
+
+
+def main(folder: Path) -> None:
+    start = time.process_time()
+    report = {
+        case.name: {"as_named": compare(case, str), "by_family": compare(case, thread_family)}
+        for case in sorted(folder.iterdir())
+        if case.is_dir()
+    }
+    for case, kinds in report.items():
+        for kind, lists in kinds.items():
+            for name, row in lists.items():
+                print(
+                    f"{case:16} {kind:10} {name:9} published {row['published']:4} ours {row['ours']:4} "
+                    f"precision {row['precision']:.3f} recall {row['recall']:.3f}"
+                )
+                if kind == "as_named" and (row["only_ours"] or row["only_published"]):
+                    print(f"    only ours {row['only_ours']}, only published {row['only_published']}")
+    equal = sum(
+        row["ours"] == row["published"] and row["precision"] == row["recall"] == 1.0
+        for kinds in report.values()
+        for row in kinds["as_named"].values()
+    )
+    summary = {
+        "cases": {
+            case: {
+                f"{name}_{kind}": [row["precision"], row["recall"]]
+                for kind, lists in kinds.items()
+                for name, row in lists.items()
+            }
+            for case, kinds in report.items()
+        },
+        "lists": len(report) * len(LISTS),
+        "equal_lists": equal,
+        "cpu_s": round(time.process_time() - start, 2),
+    }
+    print(json.dumps(summary))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

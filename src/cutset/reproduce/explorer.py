@@ -1,0 +1,237 @@
+"""Which fault to try next, after what earlier rounds have shown (ANDURIL §5.2). Asked and told; it runs nothing.
+
+    while rounds := explorer.next_rounds(jobs):
+        for planned in rounds:
+            explorer.learn(planned, fired, present, visits)     # unless the symptom showed: then the search is over
+
+Its state is a fold over `learn`: an explorer that is told the rounds of a ledger goes on as the one that wrote it.
+
+A round arms a *window* of faults, of which the first that occurs fires (§5.2.5): the best one may not occur, and the
+round would be wasted. The window starts with ten sites and doubles after a round that fired nothing; it never shrinks.
+A fault that was armed in three rounds in which nothing fired is given up. Sites that the good run did not execute are
+armed at any occurrence as soon as they rank within the window; they take nobody's place in it.
+
+ANDURIL lets whatever occurs first fire, so that the best of ten may have to wait for nine others. With `best-first`, a
+window has its best fault, and of the next ones only those that came later in the good run: they fire if the best one
+does not occur, and never in its place. Whichever fires, the round teaches.
+
+Several rounds at once share out the ranking, the best n leading one round each; their windows do not overlap. While
+rounds are under way, more can be asked for: `best-first` then may let lead what another round has in reserve.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from cutset.model.reproduction import Choice, Observable, Visit
+from cutset.reproduce.strategies import (
+    ANY,
+    EVERYTHING,
+    STRATEGIES,
+    Candidate,
+    FaultSpace,
+    Knowledge,
+    SiteFacts,
+    StrategyName,
+    TimeApart,
+)
+
+GIVE_UP_AFTER = 3  # rounds: what did not occur in so many runs without a fault does not occur in this workload
+SHOWN = 10  # places of the ranking that a round keeps for display
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorerSettings:
+    strategy: StrategyName = StrategyName.BEST_FIRST
+    window: int = 0  # sites in the first; 0: as the strategy has it
+    adjustment: int = 1  # of a message's I when a failed round shows it (§8.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    window: tuple[Choice, ...]  # the best first
+    size: int  # of the window, in sites
+    ranking: tuple[Candidate, ...] = field(default=(), compare=False)  # the best of all, for display
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    rounds: int
+    idle_rounds: int  # in which nothing fired
+    tried: int  # faults
+    given_up: int  # faults
+    sites_tried: int
+    sites_left: int
+    sites_never_executed: int  # by a good run; they are armed all the same
+    window: int
+    exhausted: bool
+
+    def __str__(self) -> str:
+        left = "nothing is left to try" if self.exhausted else f"{self.sites_left} sites have faults left to try"
+        return (
+            f"{self.rounds} rounds tried {self.tried} faults at {self.sites_tried} sites, {self.idle_rounds} fired "
+            f"nothing; {left}; {self.given_up} faults never occurred; the workload alone does not execute "
+            f"{self.sites_never_executed} of the sites"
+        )
+
+
+class Explorer:
+    def __init__(
+        self,
+        sites: Sequence[SiteFacts],
+        observables: Sequence[Observable],
+        visits: Sequence[Visit],
+        apart: TimeApart,
+        settings: ExplorerSettings | None = None,
+    ) -> None:
+        """`visits` are those of the good run, in order; `apart` tells how far one is from a message (§5.2.3)."""
+        self._settings = settings or ExplorerSettings()
+        self._strategy = STRATEGIES[self._settings.strategy]
+        self._space = FaultSpace(sites, observables, visits, apart)
+        self._known = Knowledge()
+        self._window = self._settings.window or self._strategy.window
+        self._idle: Counter[Choice] = Counter()  # how often a round armed it and it did not occur
+        self._rounds = self._idle_rounds = 0
+        self._under_way: list[Round] = []
+
+    def next_rounds(self, most: int = 1) -> list[Round]:
+        """None: everything was tried, unless rounds are under way."""
+        ranking = self.ranking()
+        share = self._share_best_first if self._strategy.best_fires_first else self._share
+        rounds = [
+            Round(
+                tuple(choice for candidate in window for choice in candidate.choices),
+                self._window,
+                tuple(ranking[:SHOWN]),
+            )
+            for window in share(ranking, most)
+        ]
+        self._under_way.extend(rounds)
+        return rounds
+
+    def learn(
+        self, planned: Round, fired: Choice | None, present: Collection[str], visits: Iterable[Visit] = ()
+    ) -> None:
+        """`present`: keys of the observables that are not missing (Algorithm 2). `visits`: all that the run made."""
+        if planned in self._under_way:
+            self._under_way.remove(planned)
+        self._rounds += 1
+        for visit in visits:
+            if not self._space.executed(visit.site):
+                self._known.later_visits.setdefault(visit.site, {}).setdefault(visit.occurrence, visit)
+        if fired is None:
+            # Without an injection a log says nothing about any fault: no feedback.
+            self._idle_rounds += 1
+            self._window = max(self._window, min(2 * planned.size, EVERYTHING))
+            self._did_not_occur(planned.window)
+            return
+        armed = _armed(planned, fired)
+        self._known.tried.add(armed)
+        self._known.seen.update(dict.fromkeys(present, self._settings.adjustment))
+        best = planned.window[0]
+        in_reserve = armed != best and (armed.site, armed.occurrence) in self._space.moments
+        if self._strategy.best_fires_first and in_reserve:
+            self._did_not_occur([best])
+
+    def ranking(self) -> list[Candidate]:
+        """What is neither tried nor under way, best first."""
+        best_only = self._strategy.best_fires_first
+        taken = {choice for planned in self._under_way for choice in planned.window[: 1 if best_only else None]}
+        return self._space.rank(self._strategy, replace(self._known, tried=self._known.tried | taken))
+
+    def explain(self, site: int) -> str:
+        """Why a site is ranked where it is."""
+        facts = self._space.sites[site]
+        tried = sum(choice.site == site for choice in self._known.tried)
+        ranking = self._space.rank(self._strategy, self._known)
+        for place, candidate in enumerate(ranking, start=1):
+            if candidate.site == site:
+                return f"{facts.name}: place {place} of {len(ranking)}: {_reasons(candidate, tried)}"
+        if not self._strategy.effects(facts):
+            return f"{facts.name}: not tried: no exception is known for it"
+        if not self._space.related(site) and not self._strategy.unrelated_too:
+            return f"{facts.name}: not tried: no message of the failure log can follow from it"
+        return f"{facts.name}: nothing left to try; {tried} faults fired here"
+
+    def progress(self) -> Progress:
+        sites_left = {candidate.site for candidate in self.ranking()}
+        sites = range(len(self._space.sites))
+        return Progress(
+            rounds=self._rounds,
+            idle_rounds=self._idle_rounds,
+            tried=len(self._known.tried),
+            given_up=len(self._known.given_up),
+            sites_tried=len({choice.site for choice in self._known.tried}),
+            sites_left=len(sites_left),
+            sites_never_executed=sum(not self._space.executed(site) for site in sites),
+            window=self._window,
+            exhausted=not sites_left and not self._under_way,
+        )
+
+    def _did_not_occur(self, choices: Iterable[Choice]) -> None:
+        for choice in choices:
+            self._idle[choice] += 1
+            if self._idle[choice] >= GIVE_UP_AFTER:
+                self._known.given_up.add(choice)
+
+    def _share(self, ranking: Sequence[Candidate], most: int) -> list[list[Candidate]]:
+        windows: list[list[Candidate]] = [[] for _ in range(most)]
+        placed = 0
+        for candidate in ranking:
+            if placed == most * self._window:
+                break
+            windows[placed % most].append(candidate)
+            placed += candidate.executed
+        return [window for window in windows if window]
+
+    def _share_best_first(self, ranking: Sequence[Candidate], most: int) -> list[list[Candidate]]:
+        best = [candidate for candidate in ranking if candidate.executed][:most] or list(ranking[:1])
+        windows = [[candidate] for candidate in best]
+        room = [self._window - 1] * len(windows)
+        turn = 0
+        for candidate in ranking:
+            if not any(room):
+                break
+            if candidate in best:
+                continue
+            for number in (*range(turn, len(windows)), *range(turn)):
+                if not candidate.executed or (room[number] and self._comes_later(candidate, windows[number][0])):
+                    windows[number].append(candidate)
+                    room[number] -= candidate.executed
+                    turn = (number + 1) % len(windows)
+                    break
+        return windows
+
+    def _comes_later(self, candidate: Candidate, best: Candidate) -> bool:
+        (process, place), (best_process, best_place) = (
+            self._space.moments.get((one.choices[0].site, one.choices[0].occurrence), (-1, 0))
+            for one in (candidate, best)
+        )
+        # Of different processes it is not known which is first.
+        return process == best_process and place > best_place
+
+
+def _armed(planned: Round, fired: Choice) -> Choice:
+    for choice in (fired, replace(fired, occurrence=ANY)):
+        if choice in planned.window:
+            return choice
+    raise ValueError(f"{fired} fired, which its round had not armed")
+
+
+def _reasons(candidate: Candidate, tried: int) -> str:
+    choice = candidate.choices[0]
+    message = (
+        f"“{candidate.observable.key}” (line {candidate.observable.line})" if candidate.observable else "no message"
+    )
+    distance = f"{candidate.distance} steps to {message}"
+    if not candidate.related:
+        distance = f"no known path, so further than any with one; {message} is what is most wanted"
+    when = f"occurrence {choice.occurrence}, {candidate.apart:g} log lines from it"
+    if len(candidate.choices) > 1:
+        when = f"{when}, or {len(candidate.choices) - 1} others"
+    if choice.occurrence == ANY:
+        when = "any occurrence, as the good run did not get here"
+    return (
+        f"{distance}, which {candidate.seen} failed rounds brought; {tried} faults tried here; "
+        f"next {choice.effect} at {when}"
+    )

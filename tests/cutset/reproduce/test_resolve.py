@@ -1,0 +1,294 @@
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from cutset.reproduce.source import read_program
+from cutset.reproduce.syntax import Program
+
+
+def _read(folder: Path, **modules: str) -> Program:
+    """A package `app` of these modules."""
+    root = folder / "app"
+    root.mkdir(exist_ok=True)
+    (root / "__init__.py").touch()
+    for name, text in modules.items():
+        (root / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
+    return read_program(["app"], [str(folder)])
+
+
+def _sites(program: Program) -> list[str]:
+    return [str(site).removeprefix("app.") for site in program.sites]
+
+
+def _callees(program: Program, expression: str) -> set[str]:
+    """Of all calls that are written so."""
+    return {
+        program.functions[callee].name
+        for index, event in enumerate(program.events)
+        if event.expression == expression
+        for callee in program.callees[index]
+    }
+
+
+def test_an_unknown_receiver_may_be_analysed_code_or_not(tmp_path):
+    program = _read(
+        tmp_path,
+        m="""
+        class Pool:
+            def take(self, n): pass
+        class Other:
+            def take(self): pass
+        def f(pool):
+            pool.take(1)
+        """,
+    )
+    assert _callees(program, "pool.take") == {"Pool.take"}  # the other does not accept an argument
+    assert _sites(program) == ["m::f::pool.take"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def f():\n    p = Pool()\n    p.take()",
+        "def f(p: Pool):\n    p.take()",
+        "def f(p: 'Pool | None'):\n    p.take()",
+        "def make() -> Pool: ...\ndef f():\n    make().take()",
+        "class A:\n    def __init__(self): self.p = Pool()\n    def f(self): self.p.take()",
+        "class A:\n    p: Pool\n    def f(self): self.p.take()",
+        "class A(Pool):\n    def f(self): self.take()",
+        "class A(Pool):\n    def f(self): super().take()",
+        "def f():\n    Pool.take(None)",
+        "POOL = Pool()\ndef f():\n    POOL.take()",
+    ],
+)
+def test_a_receiver_whose_class_the_source_says_is_resolved_for_sure(tmp_path, body):
+    program = _read(tmp_path, m=f"class Pool:\n    def take(self): pass\n{body}\n")
+    taken = [index for index, event in enumerate(program.events) if event.chain[-1:] == ("take",)]
+    assert [program.functions[one].name for one in program.callees[taken[0]]] == ["Pool.take"]
+    assert _sites(program) == []
+
+
+def test_a_method_that_only_a_base_from_outside_has_leaves(tmp_path):
+    program = _read(tmp_path, m="import threading\nclass T(threading.Thread):\n    def f(self):\n        self.join()\n")
+    assert _sites(program) == ["m::T.f::self.join"]
+
+
+def test_overrides_in_subclasses_are_callees(tmp_path):
+    program = _read(
+        tmp_path,
+        m="""
+        class A:
+            def go(self): self.step()
+            def step(self): pass
+        class B(A):
+            def step(self): pass
+        """,
+    )
+    assert _callees(program, "self.step") == {"A.step", "B.step"}
+
+
+def test_methods_of_mixins_are_found_through_the_classes_that_mix_them_in(tmp_path):
+    program = _read(
+        tmp_path,
+        m="""
+        class Server:
+            def go(self): self.handle()
+            def handle(self): pass
+        class Threads:
+            def handle(self): self.finish()
+        class Both(Threads, Server):
+            def finish(self): pass
+        """,
+    )
+    assert _callees(program, "self.handle") == {"Server.handle", "Threads.handle"}
+    assert _callees(program, "self.finish") == {"Both.finish"}
+
+
+def test_classes_that_are_handed_around_are_constructed(tmp_path):
+    program = _read(
+        tmp_path,
+        m="""
+        class Handler:
+            def __init__(self): open('x')
+        class Server:
+            default = Handler
+            def __init__(self, kind): self.kind = kind
+            def f(self):
+                self.kind()
+                self.default()
+        def g():
+            Server(Handler)
+        """,
+    )
+    assert _callees(program, "self.kind") == _callees(program, "self.default") == {"Handler.__init__"}
+
+
+def test_imports_are_followed_through_other_modules(tmp_path):
+    program = _read(
+        tmp_path,
+        deep="class E(Exception): pass\ndef go(): pass\n",
+        between="from .deep import go as run, E\nfrom app.deep import *\n",
+        m="""
+        from . import between
+        from .between import run, E
+        def f():
+            run()
+            between.go()
+            try:
+                open('x')
+            except (between.E, OSError):
+                pass
+        """,
+    )
+    assert _callees(program, "run") == _callees(program, "between.go") == {"go"}
+    assert [guard.types for guard in program.guards if guard.types] == [("app.deep.E", "OSError")]
+
+
+def test_names_for_tuples_of_exceptions_are_what_they_stand_for(tmp_path):
+    program = _read(
+        tmp_path,
+        errors="import socket\nRETRY = (OSError, socket.timeout)\n",
+        m="from .errors import RETRY\ndef f(x):\n    try:\n        x()\n    except RETRY:\n        pass\n",
+    )
+    assert [guard.types for guard in program.guards] == [("OSError", "socket.timeout")]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "threading.Thread(target=work).start()",
+        "pool.submit(work)",
+        "pool.submit(functools.partial(work, 1))",
+        "loop.call_soon(lambda: work())",
+        "future.add_done_callback(work)",
+        "signal.signal(15, work)",
+    ],
+)
+def test_functions_that_are_started_elsewhere_are_known(tmp_path, start):
+    program = _read(
+        tmp_path,
+        m=f"import functools, signal, threading\ndef work(*a): pass\ndef f(pool, loop, future):\n    {start}\n",
+    )
+    started = {program.functions[one].name for starts in program.starts for one in starts}
+    assert started in ({"work"}, {"f.<lambda>"})
+
+
+def test_a_thread_class_is_run_by_start(tmp_path):
+    program = _read(
+        tmp_path,
+        m="""
+        import threading
+        class T(threading.Thread):
+            def run(self): pass
+        def f():
+            t = T()
+            t.start()
+        """,
+    )
+    assert {program.functions[one].name for starts in program.starts for one in starts} == {"T.run"}
+
+
+def test_a_task_is_started_where_it_is_made_and_joined_where_it_is_awaited(tmp_path):
+    program = _read(
+        tmp_path,
+        m="""
+        import asyncio
+        async def work(): pass
+        async def f():
+            task = asyncio.create_task(work())
+            await task
+        """,
+    )
+    rows = {event.expression: index for index, event in enumerate(program.events)}
+    work = [index for index, function in enumerate(program.functions) if function.name == "work"]
+    assert list(program.starts[rows["asyncio.create_task"]]) == work
+    assert list(program.callees[rows["work"]]) == []
+    assert list(program.joins[rows["await task"]]) == work
+
+
+def test_functions_reach_the_calls_of_parameters_attributes_and_decorators(tmp_path):
+    program = _read(
+        tmp_path,
+        m="""
+        def retry(do):
+            return do()
+        def wrapped(fn):
+            def wrapper():
+                return fn()
+            return wrapper
+        @wrapped
+        def decorated(): pass
+        class A:
+            def __init__(self, callback): self.callback = callback
+            def fire(self): self.callback()
+        def work(): pass
+        def f():
+            retry(work)
+            A(work)
+            decorated()
+        """,
+    )
+    assert _callees(program, "do") == {"work"}
+    assert _callees(program, "fn") == {"decorated"}
+    assert _callees(program, "self.callback") == {"work"}
+    assert _callees(program, "decorated") == {"decorated", "wrapped.wrapper"}
+
+
+def test_another_name_for_a_function_is_the_function(tmp_path):
+    program = _read(
+        tmp_path,
+        m="""
+        def work(): pass
+        same = work
+        class A:
+            def __init__(self): self.do = self.step
+            def step(self): pass
+            def f(self):
+                same()
+                mine = work
+                mine()
+                self.do()
+        """,
+    )
+    assert _callees(program, "same") == _callees(program, "mine") == {"work"}
+    assert _callees(program, "self.do") == {"A.step"}
+    assert _sites(program) == ["m::A.f::self.do"]
+
+
+def test_writing_a_property_runs_its_setter(tmp_path):
+    program = _read(
+        tmp_path,
+        m="""
+        class A:
+            @property
+            def x(self): pass
+            @x.setter
+            def x(self, value): open(value)
+            def f(self): self.x = 1
+        """,
+    )
+    assert _callees(program, "self.x") == {"A.x"}
+
+
+def test_reading_a_property_runs_it(tmp_path):
+    program = _read(
+        tmp_path,
+        m="class A:\n    @property\n    def data(self): return open('x')\n    def f(self): return self.data + 1\n",
+    )
+    assert _callees(program, "self.data") == {"A.data"}
+
+
+def test_awaited_calls_prefer_coroutines(tmp_path):
+    program = _read(
+        tmp_path,
+        m="""
+        class A:
+            def get(self): pass
+        class B:
+            async def get(self): pass
+        async def f(x):
+            await x.get()
+        """,
+    )
+    assert _callees(program, "x.get") == {"B.get"}
