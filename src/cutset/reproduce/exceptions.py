@@ -31,7 +31,7 @@ MESSAGE_LENGTH = 200  # characters of a log's message that are kept
 CATCH_ALL = frozenset({"Exception", "BaseException"})
 TOO_BROAD = CATCH_ALL | {"OSError", "RuntimeError", "ValueError"}  # that a call raises one tells nothing of subclasses
 
-_NUMBERED = re.compile(r"\[Errno -?\d+\] .+")
+_NUMBERED = re.compile(r"\[Errno -?\d+\] [^()\[\]{}:;,\"']+[^()\[\]{}:;,\"'\s]")
 _ERRNO = re.compile(r"^\[Errno (-?\d+)\] (.*?)(?:: '([^']*)')?$")
 _WRAPPED = re.compile(r"^\([\w.]+\) ")
 _GENERIC = ("OSError(5, 'Input/output error')", "RuntimeError('unexpected error')")
