@@ -12,7 +12,7 @@ from cutset.errors import InputError
 from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanKind, SpanLabel
 from cutset.store.manifest import open_spans
 from cutset.store.shapes import spans_of
-from cutset.store.spans import COLUMNS, END_OF_TIME_NS, begin_ingest, forget_before, stage_spans
+from cutset.store.spans import COLUMNS, END_OF_TIME_NS, begin_ingest, connect, forget_before, stage_spans
 
 HOUR = 3_600_000_000_000
 NOON = 495_036 * HOUR  # 2026-06-22T12
@@ -116,6 +116,12 @@ def test_however_spans_are_delivered_each_is_stored_once(tmp_path_factory, deliv
     assert contents(store) == sorted(spans, key=repr)
     assert sum(record.spans_new for record in open_spans(store).log) == len(spans)
     assert files(store) == listed(store)
+
+
+def test_the_database_prints_nothing_of_its_own_and_stays_off_the_network(tmp_path):
+    with connect(tmp_path) as database:
+        for setting in ("enable_progress_bar", "autoinstall_known_extensions"):
+            assert database.execute(f"SELECT current_setting('{setting}')").fetchall() == [(False,)]
 
 
 def test_the_same_span_in_a_coarser_format_is_stored_once(tmp_path):
