@@ -181,10 +181,10 @@ def connect(scratch: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         "memory_limit": "512MB",
         "temp_directory": str(overflow),
         "autoinstall_known_extensions": False,  # never look for anything in the network
-        "enable_progress_bar": False,  # it would stand in the middle of our output
     }
     try:
         with duckdb.connect(config=settings) as database:
+            database.execute("SET enable_progress_bar = false")  # it would stand in the middle of our output
             yield database
     except RuntimeError as error:
         if "interrupted" not in str(error).lower():
