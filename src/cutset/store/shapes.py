@@ -20,6 +20,7 @@ from cutset.store.manifest import SpanStore
 from cutset.store.spans import COLUMNS, END_OF_TIME_NS, connect, reading
 
 _LABEL_COLUMNS = ("service", "name", "kind", "error", *KEPT_ATTRIBUTES.values())
+_FEWEST_PER_RANGE, _MOST_PER_RANGE, _PER_PART = 300_000, 1_500_000, 4_000  # spans; the most take some 700 MB
 _SAMPLED_SPANS = 1_000_000  # of those, counted by trace, ranges of equal size follow well enough
 
 
@@ -43,7 +44,7 @@ class Totals:
 
 
 def trace_ranges(
-    store: SpanStore, spans_per_range: int = 300_000, since_ns: int = 0, until_ns: int = END_OF_TIME_NS
+    store: SpanStore, spans_per_range: int | None = None, since_ns: int = 0, until_ns: int = END_OF_TIME_NS
 ) -> list[TraceRange]:
     """Ranges with about so many spans each; every trace with a span that starts in the window is in exactly one.
 
@@ -52,6 +53,9 @@ def trace_ranges(
     parts = [part for part in store.parts if part.last_ns >= since_ns and part.first_ns < until_ns]
     if not parts:
         return []
+    if spans_per_range is None:
+        # A range reads at least a row group of each part, so that many parts ask for larger ranges.
+        spans_per_range = min(max(_FEWEST_PER_RANGE, len(parts) * _PER_PART), _MOST_PER_RANGE)
     everything = TraceRange(tuple(store.folder / part.file for part in parts), "", "", since_ns, until_ns)
     # One trace of so many stands for the others. Chosen by hash, so that ids may be random, sequential or anything.
     stride = sum(part.spans for part in parts) // _SAMPLED_SPANS + 1
