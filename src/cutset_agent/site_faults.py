@@ -1,4 +1,4 @@
-"""The fault of a run: what it does, and who may do it. `sites` loads it in runs that have something to choose from.
+"""The faults of a run: what they do, and who may do it. `sites` loads it at a site that may fail.
 
 An effect is an expression that makes an exception (`sqlalchemy.exc.OperationalError('x', {}, Exception('y'))`; modules
 are imported as needed), or hang(), delay(seconds), crash(), return(literal). An awaited call hangs or is delayed
@@ -36,10 +36,10 @@ class StandIn:
     Python then calls, is the original, or something that raises without being Python code.
     """
 
-    __slots__ = ("awaited", "effect", "hook", "occurrence", "site", "target")
+    __slots__ = ("awaited", "hook", "occurrence", "site", "target")
 
-    def __init__(self, hook: Hook, site: int, occurrence: int, effect: str, target: Any, awaited: bool) -> None:  # noqa: FBT001, PLR0917
-        self.hook, self.site, self.occurrence, self.effect = hook, site, occurrence, effect
+    def __init__(self, hook: Hook, site: int, occurrence: int, target: Any, awaited: bool) -> None:  # noqa: FBT001
+        self.hook, self.site, self.occurrence = hook, site, occurrence
         self.target, self.awaited = target, awaited
 
     @property
@@ -83,32 +83,36 @@ class StandIn:
 
 
 def _fire(stand_in: StandIn) -> tuple[str, Any]:
-    """What to do: ("raise", exception), ("return", value), ("delay", seconds), or ("", 0) if it is not our turn."""
+    """What to do: ("raise", exception), ("return", value), ("delay", seconds), or ("", 0) if it is nobody's turn."""
     hook = stand_in.hook
     handled = sys.exc_info()[1]
-    try:
-        what, value = _parse_effect(stand_in.effect)
-        is_ours = not hook.fired and _claim(stand_in)
-        hook.fired = True
-    except Exception as error:  # noqa: BLE001 - any, since the effect may name anybody's class
-        hook.report(f"site {stand_in.site}: `{stand_in.effect}` cannot be made: {error!r}")
-        effects = hook.effects[stand_in.site]
-        for occurrence in [each for each, effect in effects.items() if effect == stand_in.effect]:
-            del effects[occurrence]
-        return "", 0
-    if not is_ours:
-        return "", 0
-    if what == "crash":
-        os.kill(os.getpid(), 9)
-    if what == "raise":
-        value.__context__ = handled  # as `raise` would do
-    return what, value
+    of_site = hook.faults[stand_in.site]
+    for leaves, effect in tuple(of_site.get(stand_in.occurrence, of_site.get(0, ()))):
+        if leaves in hook.spent:
+            continue
+        try:
+            what, value = _parse_effect(effect)
+            is_ours = _claim(stand_in, leaves, effect)
+        except Exception as error:  # noqa: BLE001 - any, since the effect may name anybody's class
+            hook.report(f"site {stand_in.site}: `{effect}` cannot be made: {error!r}")
+            for rows in of_site.values():
+                rows[:] = [row for row in rows if row[1] != effect]
+            continue
+        hook.spent.add(leaves)
+        if not is_ours:
+            continue
+        if what == "crash":
+            os.kill(os.getpid(), 9)
+        if what == "raise":
+            value.__context__ = handled  # as `raise` would do
+        return what, value
+    return "", 0
 
 
-def _claim(stand_in: StandIn) -> bool:
+def _claim(stand_in: StandIn, leaves: str, effect: str) -> bool:
     hook = stand_in.hook
     try:
-        file = os.open(os.path.join(hook.out, "fired.json"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        file = os.open(os.path.join(hook.out, leaves), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     except FileExistsError:
         return False
     stack = []
@@ -121,7 +125,7 @@ def _claim(stand_in: StandIn) -> bool:
     fault = {
         "site": stand_in.site,
         "occurrence": stand_in.occurrence,
-        "effect": stand_in.effect,
+        "effect": effect,
         "process": hook.number,
         "pid": os.getpid(),
         "thread": hook.name(),

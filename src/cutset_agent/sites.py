@@ -1,4 +1,5 @@
-"""Fault sites at run time: counts the visits to chosen places of a program and makes at most one of them fail.
+"""Fault sites at run time: counts the visits to chosen places of a program and makes at most one of them fail; or one
+on top of others that are known to be needed.
 
 It runs inside the workload, in every interpreter of it (`site_hook/sitecustomize.py` starts it), on Python 3.8 to 3.13,
 and imports little: what it loads early, the workload would no longer load by itself. It is the injection and tracing
@@ -8,33 +9,28 @@ The plan, a JSON file that CUTSET_SITES names:
 
     files    {absolute path: [[site, kind, line, column, end line, end column], …]}, positions as in `ast`
     choices  [[site, occurrence (0: any), effect], …]: the first that comes up fires, in whichever process
-    trace    whether to record visits; if not, only sites with a choice are rewritten
+    first    rows as in choices, or absent: each of them fires once, whatever becomes of the choices and of the others
+    trace    whether to record visits; if not, only sites with a choice or a row of `first` are rewritten
     out      the folder for what follows
     cache    the folder that keeps rewritten code for later runs; if absent, `cache` beside `out`
 
 What it leaves in `out`:
 
     processes            16 bytes for each process, in order of start: its process id
-    visits.<n>.<pid>     of the n-th process: see `read_visits`
+    visits.<n>.<pid>     of the n-th process: see `site_visits`
     fired.json           the fault; whoever creates this file may fire, so there is one at most
+    first.<n>.json       likewise for the n-th row of `first`, from 0
     problems.txt         sites that were not found, effects that could not be made, our own errors
 
-`site_rewriting` says what is written into the code. At the visit that may fire, a stand-in (`site_faults`) takes the
-place of what is called or awaited; it decides when it is used, after the arguments took effect.
-
-Modules are caught in `SourceFileLoader.get_code`, whatever finds them, which includes `python -m` and folders run as
-programs; `runpy.run_path`, with which multiprocessing loads the main script again, in `runpy._get_code_from_file`; the
-script of `python script.py`, which Python compiles by itself, by an audit hook (`_rewrite_script`).
-
-Not covered: interpreters started with -E, -I or -S or without our environment; modules in zip files; what is loaded by
-a loader that compiles in its own way, as pytest does with test files.
+`site_loading` says which code is rewritten, `site_rewriting` how. At a visit that may fire, a stand-in (`site_faults`)
+takes the place of what is called or awaited; it decides when it is used, after the arguments took effect. A visit fires
+once: what is for its occurrence goes before what is for any, and `first` before the choices.
 """
 # pathlib is one of the imports that the workload should do by itself.
-# ruff: noqa: PTH100, PTH103, PTH105, PTH114, PTH116, PTH117, PTH118, PTH120, PTH123, PTH208
+# ruff: noqa: PTH100, PTH116, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
-import _imp
 import _thread
 import builtins
 import itertools
@@ -42,12 +38,11 @@ import marshal
 import os
 import struct
 import sys
-from _frozen_importlib_external import MAGIC_NUMBER, SourceFileLoader
+from _frozen_importlib_external import SourceFileLoader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import CodeType, ModuleType
+    from collections.abc import Callable
     from typing import Any
 
 VISITS = 100_000  # recorded for each process; later ones are only counted
@@ -57,7 +52,17 @@ NAMES_AT = VISITS * VISIT.size
 NAMES_SIZE = 1_000_000  # bytes of names of threads and tasks
 COUNTS_AT = NAMES_AT + NAMES_SIZE
 NAME_SIZE = 255  # of one name; its length takes one byte
-REWRITING = 1  # to be raised whenever `site_rewriting` writes other code: part of the key of cached code
+
+
+def _part(name: str) -> Any:
+    """A file beside this one, by its path, as `sitecustomize` loads this one."""
+    full_name = "_cutset_" + name
+    if full_name not in sys.modules:
+        module: Any = type(sys)(full_name)
+        module.__file__ = os.path.join(os.path.dirname(__file__), name + ".py")
+        SourceFileLoader(full_name, module.__file__).exec_module(module)
+        sys.modules.setdefault(full_name, module)
+    return sys.modules[full_name]
 
 
 class Hook(dict):  # type: ignore[type-arg]
@@ -71,17 +76,19 @@ class Hook(dict):  # type: ignore[type-arg]
     name: Callable[[], str]  # of the current thread or task
     log_lines: int
     next_log_line: Callable[[], int]
+    part = staticmethod(_part)
 
     def __init__(self, plan: dict[str, Any]) -> None:
         self.out: str = plan["out"]
         self.cache: str = plan["cache"]
         self.trace: bool = plan["trace"]
-        self.effects: dict[int, dict[int, str]] = plan["effects"]
+        # By site and occurrence (0: any other): what may fire, as the file that it leaves and the effect, best first.
+        self.faults: dict[int, dict[int, list[tuple[str, str]]]] = plan["faults"]
         self.files: dict[str, str] = plan["files"]  # by real path: the rows, as JSON
         self.sites: int = plan["sites"]
         self.folders: dict[str, str] = {}  # by the name that a loader gave: its real path
         self.has_tasks = False  # asyncio has been imported
-        self.fired = False
+        self.spent: set[str] = set()  # the files that are known to exist: what leaves them has fired
         self.end = SystemExit
         # A mapping holds a file descriptor, whose number may be another file's by now if the program closed all that
         # it did not know: so the mappings of parent processes are kept, too, and never closed.
@@ -116,42 +123,9 @@ def start(plan_path: str) -> None:
         builtins.__cutset__ = hook  # type: ignore[attr-defined]
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=lambda: _start_process(hook))
-        _rewrite_modules(hook)
-        _act_after_imports(hook)
-        _rewrite_script(hook)
+        _part("site_loading").install(hook, {"asyncio": _name_tasks, "logging": _count_log_lines})
     except Exception as error:  # noqa: BLE001
         hook.report(f"process {os.getpid()} is not instrumented as it should: {error!r}")
-
-
-def read_visits(out: str) -> Iterator[tuple[int, int, int, int, str]]:
-    """All that were recorded: (site, occurrence, log lines, process, thread), in order for each process."""
-    for process, content in _visit_files(out):
-        used = -(-len(content[:NAMES_AT].rstrip(b"\0")) // VISIT.size) * VISIT.size
-        for name_at, log_lines, site, occurrence in VISIT.iter_unpack(content[:used]):
-            if occurrence == 0:
-                continue  # the process was killed before it got to that
-            start = NAMES_AT + name_at + 1
-            name = content[start : start + content[start - 1]].decode("utf-8", "replace") if name_at else ""
-            yield site, occurrence, log_lines, process, name
-
-
-def read_counts(out: str) -> dict[tuple[int, int], int]:
-    """How often each process visited each site: {(process, site): times}, including what was only counted."""
-    counts: dict[tuple[int, int], int] = {}
-    for site, occurrence, _, process, _ in read_visits(out):
-        counts[process, site] = max(occurrence, counts.get((process, site), 0))
-    for process, content in _visit_files(out):
-        for site, (count,) in enumerate(struct.iter_unpack("<I", content[COUNTS_AT:])):
-            if count:
-                counts[process, site] = max(count, counts.get((process, site), 0))
-    return counts
-
-
-def _visit_files(out: str) -> Iterator[tuple[int, bytes]]:
-    numbered = [name.split(".") for name in os.listdir(out) if name.startswith("visits.")]
-    for _, number, process_id in sorted(numbered, key=lambda parts: int(parts[1])):
-        with open(os.path.join(out, f"visits.{number}.{process_id}"), "rb") as file:
-            yield int(number), file.read()
 
 
 def _read_plan(path: str) -> dict[str, Any]:
@@ -169,30 +143,29 @@ def _read_plan(path: str) -> dict[str, Any]:
 
     with open(path, encoding="utf-8") as file:
         plan = json.load(file)
-    effects: dict[int, dict[int, str]] = {}
-    for site, occurrence, effect in plan["choices"]:
-        effects.setdefault(site, {}).setdefault(occurrence, effect)
+    faults = _faults_by_site(plan)
     files, last_site = {}, 0
     for name, rows in plan["files"].items():
-        wanted = [row for row in rows if plan["trace"] or row[0] in effects]
+        wanted = [row for row in rows if plan["trace"] or row[0] in faults]
         if wanted:
             last_site = max(last_site, *(row[0] for row in wanted))
             files[os.path.realpath(name)] = json.dumps(wanted)  # few processes need them, and then few of them
-    plan.update(effects=effects, files=files, sites=last_site + 1)
+    plan.update(faults=faults, files=files, sites=last_site + 1)
     plan.setdefault("cache", os.path.join(os.path.dirname(os.path.abspath(plan["out"])), "cache"))
-    _store(path + ".read", marshal.dumps((stamp, plan), 2))  # a version that all Pythons know
+    _part("site_loading").store(path + ".read", marshal.dumps((stamp, plan), 2))  # a version that all Pythons know
     return plan  # type: ignore[no-any-return]
 
 
-def _part(name: str) -> Any:
-    """A file beside this one, by its path, as `sitecustomize` loads this one."""
-    full_name = "_cutset_" + name
-    if full_name not in sys.modules:
-        module: Any = type(sys)(full_name)
-        module.__file__ = os.path.join(os.path.dirname(__file__), name + ".py")
-        SourceFileLoader(full_name, module.__file__).exec_module(module)
-        sys.modules.setdefault(full_name, module)
-    return sys.modules[full_name]
+def _faults_by_site(plan: dict[str, Any]) -> dict[int, dict[int, list[tuple[str, str]]]]:
+    faults: dict[int, dict[int, list[tuple[str, str]]]] = {}
+    for number, (site, occurrence, effect) in enumerate(plan.get("first", ())):
+        faults.setdefault(site, {}).setdefault(occurrence, []).append((f"first.{number}.json", effect))
+    for site, occurrence, effect in plan["choices"]:
+        faults.setdefault(site, {}).setdefault(occurrence, []).append(("fired.json", effect))
+    for of_site in faults.values():
+        for occurrence in of_site.keys() - {0}:
+            of_site[occurrence] += of_site.get(0, ())
+    return faults
 
 
 # -- processes and their records ----------------------------------------------------------------------------------
@@ -243,8 +216,10 @@ def _open_buffer(hook: Hook) -> None:
 
 def _visitor(hook: Hook, site: int) -> Callable[..., Any]:
     count = itertools.count(1).__next__  # atomic
-    effects = hook.effects.get(site)
-    stand_in = None if effects is None else _part("site_faults").StandIn
+    faults = hook.faults.get(site)
+    stand_in: Any = faults and _part("site_faults").StandIn
+    at_any = faults and faults.get(0)
+    spent = hook.spent
     trace = hook.trace
     if trace:
         with hook.lock:
@@ -266,10 +241,10 @@ def _visitor(hook: Hook, site: int) -> Callable[..., Any]:
                 pack_into(buffer, row * row_size, name_at, hook.log_lines, site, occurrence)
             else:
                 counts[site] = occurrence
-        if effects is not None and not hook.fired:
-            effect = effects.get(occurrence) or effects.get(0)
-            if effect is not None and stand_in is not None:
-                return stand_in(hook, site, occurrence, effect, target, awaited)
+        if faults:
+            for leaves, _ in faults.get(occurrence, at_any) or ():
+                if leaves not in spent:
+                    return stand_in(hook, site, occurrence, target, awaited)
         return target
 
     return visit
@@ -322,119 +297,7 @@ def _task_namer() -> Callable[[], str]:
     return name
 
 
-# -- getting at the code ----------------------------------------------------------------------------------------------
-
-
-def _rewrite_modules(hook: Hook) -> None:
-    original_get_code = SourceFileLoader.get_code
-    original_compile = SourceFileLoader.source_to_code
-
-    def get_code(self: Any, fullname: str) -> CodeType | None:
-        code = None
-        if type(self).source_to_code is original_compile:
-            code = _rewritten(hook, self.path)
-        elif _rows_of(hook, self.path):
-            hook.report(f"{self.path} is not rewritten: {type(self)!r} compiles it in its own way")
-        return original_get_code(self, fullname) if code is None else code
-
-    # Python cuts the frames of this file out of tracebacks, and ours should go with them.
-    get_code.__code__ = get_code.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
-    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
-
-
-def _rewrite_run_path(hook: Hook, runpy: Any) -> None:
-    original = runpy._get_code_from_file  # noqa: SLF001
-
-    def get_code_from_file(*arguments: Any) -> Any:  # the path comes last
-        result = original(*arguments)
-        code = _rewritten(hook, os.fsdecode(arguments[-1]))
-        if code is None:
-            return result
-        return (code, *result[1:]) if isinstance(result, tuple) else code  # which it is depends on the version
-
-    runpy._get_code_from_file = get_code_from_file  # noqa: SLF001
-
-
-def _rewrite_script(hook: Hook) -> None:
-    """Have the rewritten script run in place of the one that Python is about to compile and run.
-
-    Python announces the code of the script to audit hooks before it runs it. Ours adds a second one, which is called
-    next and runs the rewritten code, which ends with SystemExit: so Python does not get to run its own. The second
-    hook is a property that calls `exec`, with no frame of ours under the frame of the script.
-    """
-    script = sys.argv[0] if sys.argv else ""
-    if sys.flags.inspect or not _rows_of(hook, script):
-        return
-    script = os.path.realpath(script)
-    rewritten: list[CodeType | None] = []
-
-    # Without `__cantrace__`, debuggers would not see the program.
-    runner: Any = type("Runner", (), {"__cantrace__": True, "run": staticmethod(exec)})
-
-    def audit(event: str, arguments: tuple[Any, ...]) -> None:
-        if event != "exec" or len(rewritten) > 1:
-            return
-        code = arguments[0]
-        if rewritten and code is rewritten[0]:  # `exec` has announced it as well
-            runner.__call__ = lambda *_: None
-            rewritten.append(None)
-        elif not rewritten and code.co_name == "<module>" and os.path.realpath(code.co_filename) == script:
-            from operator import methodcaller  # noqa: PLC0415
-
-            rewritten.append(_rewritten(hook, code.co_filename, is_script=True))
-            if rewritten[0] is not None:
-                runner.__call__ = property(methodcaller("run", rewritten[0], sys.modules["__main__"].__dict__))
-                sys.addaudithook(runner())
-
-    sys.addaudithook(audit)
-
-
-def _act_after_imports(hook: Hook) -> None:
-    actions: dict[str, Callable[[Hook, Any], None]] = {
-        "asyncio": _name_tasks,
-        "logging": _count_log_lines,
-        "runpy": _rewrite_run_path,
-    }
-    for name in [name for name in actions if name in sys.modules]:
-        actions.pop(name)(hook, sys.modules[name])
-    sys.meta_path.insert(0, _Finder(hook, actions))
-
-
-class _Finder:
-    """Lets other finders find, and acts once one of a few modules has been imported."""
-
-    def __init__(self, hook: Hook, actions: dict[str, Callable[[Hook, Any], None]]) -> None:
-        self.hook = hook
-        self.actions = actions
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name not in self.actions:
-            return None
-        for finder in sys.meta_path:
-            find_spec = None if finder is self else getattr(finder, "find_spec", None)
-            spec = None if find_spec is None else find_spec(name, path, target)
-            if spec is not None:
-                spec.loader = _Loader(self, spec.loader)
-                return spec
-        return None
-
-
-class _Loader:
-    def __init__(self, finder: _Finder, loader: Any) -> None:
-        self.finder = finder
-        self.loader = loader
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.loader, name)
-
-    def exec_module(self, module: ModuleType) -> None:
-        module.__loader__ = self.loader
-        if module.__spec__ is not None:
-            module.__spec__.loader = self.loader
-        self.loader.exec_module(module)
-        action = self.finder.actions.pop(module.__name__, None)
-        if action is not None:
-            action(self.finder.hook, module)
+# -- tasks and log lines, once there are any --------------------------------------------------------------------------
 
 
 def _name_tasks(hook: Hook, _asyncio: Any) -> None:
@@ -453,54 +316,3 @@ def _count_log_lines(hook: Hook, logging: Any) -> None:
     # When a handler fails, `logging` shows the stack without the frames of its own files.
     callHandlers.__code__ = callHandlers.__code__.replace(co_filename=original.__code__.co_filename)
     logging.Logger.callHandlers = callHandlers
-
-
-# -- rewriting --------------------------------------------------------------------------------------------------------
-
-
-def _rows_of(hook: Hook, path: str) -> str | None:
-    folder, name = os.path.split(path)
-    real = hook.folders.get(folder)
-    if real is None:
-        real = os.path.realpath(folder)
-        if os.path.isabs(folder):
-            hook.folders[folder] = real
-    rows = hook.files.get(os.path.join(real, name))
-    return hook.files.get(os.path.realpath(path)) if rows is None and os.path.islink(path) else rows
-
-
-def _rewritten(hook: Hook, path: str, *, is_script: bool = False) -> CodeType | None:
-    """The code of a file, with its sites; none if it has none or if something is wrong with it."""
-    rows = _rows_of(hook, path)
-    if not rows:
-        return None
-    try:
-        status = os.stat(path)
-        version = (REWRITING, MAGIC_NUMBER, sys.flags.optimize, is_script)
-        key = repr((version, path, status.st_mtime_ns, status.st_size, rows)).encode()
-        cached = os.path.join(hook.cache, _imp.source_hash(0, key).hex())
-        try:
-            with open(cached, "rb") as file:
-                cached_key, code, missing = marshal.loads(file.read())  # noqa: S302 - our own
-        except (OSError, ValueError, EOFError, TypeError):
-            cached_key = None
-        if cached_key != key:
-            code, missing = _part("site_rewriting").compile_rewritten(path, rows, is_script=is_script)
-            _store(cached, marshal.dumps((key, code, missing)))
-        for problem in missing:
-            hook.report(problem)
-    except Exception as error:  # noqa: BLE001 - it runs unchanged
-        hook.report(f"{path} is not rewritten: {error!r}")
-        return None
-    return code  # type: ignore[no-any-return]
-
-
-def _store(path: str, content: bytes) -> None:
-    unfinished = f"{path}.{os.getpid()}.{_thread.get_ident()}"
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(unfinished, "wb") as file:
-            file.write(content)
-        os.replace(unfinished, path)
-    except OSError:
-        pass  # the next process compiles again

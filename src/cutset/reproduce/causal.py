@@ -1,7 +1,7 @@
 """The static causal graph: from log messages back to the faults that may have led to them (ANDURIL §4.1, Algorithm 1).
 
 Sources of the search are the log statements, and the last frames of tracebacks, that observables were recognised by;
-sites are reached as new or external exceptions. `distances` are what the explorer ranks by; `path` is what a report
+sites are reached as new or external exceptions. `reaches` is what the explorer ranks by; `path` is what a report
 draws.
 """
 
@@ -24,6 +24,7 @@ class Node:
     line: int
     text: str
     site: int = -1  # its number among the program's sites
+    wanted: tuple[str, ...] = ()  # types of which an external exception must be to lead on; (): any
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,16 @@ def causal_graph(program: Program, sightings: Iterable[Sighting]) -> CausalGraph
     )
 
 
-def distances(graph: CausalGraph) -> dict[int, dict[str, int]]:
-    """Of every site that is in the graph, to every observable that it can lead to: edges of a shortest path.
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How a site leads to an observable."""
+
+    steps: int  # edges of a shortest path
+    wanted: tuple[str, ...]  # types of which its exception must be to take a shortest path; (): any
+
+
+def reaches(graph: CausalGraph) -> dict[int, dict[str, Reach]]:
+    """Of every site that is in the graph, to every observable that it can lead to.
 
     One breadth-first search from all observables at once; a node is visited again only for observables that it has not
     been reached from yet, which are the bits of a number.
@@ -69,7 +78,7 @@ def distances(graph: CausalGraph) -> dict[int, dict[str, int]]:
     for bit, name in enumerate(names):
         for node in graph.sources[name]:
             frontier[node] |= 1 << bit
-    found: dict[int, dict[str, int]] = defaultdict(dict)
+    found: dict[int, dict[str, Reach]] = defaultdict(dict)
     distance = 0
     while frontier:
         following: dict[int, int] = defaultdict(int)
@@ -78,15 +87,23 @@ def distances(graph: CausalGraph) -> dict[int, dict[str, int]]:
             if not new:
                 continue
             reached[node] |= new
-            site = graph.nodes[node].site
-            if site >= 0:
-                found[site].update((name, distance) for name in _named(names, new) if name not in found[site])
+            if graph.nodes[node].site >= 0:
+                _note(found[graph.nodes[node].site], _named(names, new), distance, graph.nodes[node].wanted)
             for prior in graph.priors[node]:
                 if new & ~reached[prior]:
                     following[prior] |= new
         frontier = following
         distance += 1
     return dict(found)
+
+
+def _note(found: dict[str, Reach], names: Iterable[str], steps: int, wanted: tuple[str, ...]) -> None:
+    for name in names:
+        known = found.get(name)
+        if known is None:
+            found[name] = Reach(steps, wanted)
+        elif known.steps == steps and known.wanted:
+            found[name] = Reach(steps, tuple(dict.fromkeys((*known.wanted, *wanted))) if wanted else ())
 
 
 def _named(names: Sequence[str], bits: int) -> Iterator[str]:
@@ -133,4 +150,5 @@ def _node(code: Code, key: Key) -> Node:
             place, line, text = event.place, event.line, event.expression
             site = code.sites.get(key.row, -1) if key.kind in (NodeKind.NEW, NodeKind.EXTERNAL) else -1
     function = program.functions[program.places[place].function]
-    return Node(key.kind, function.module, function.name, line, text, site)
+    wanted = key.wanted if key.kind is NodeKind.EXTERNAL else ()
+    return Node(key.kind, function.module, function.name, line, text, site, wanted)

@@ -29,7 +29,9 @@ class Key(NamedTuple):  # hashed hundreds of thousands of times: a dataclass tak
     row: int  # event, guard, function
     write: bool = False  # a LOCATION's row is a write
     skipped: bool = False  # it also counts that the LOCATION or INVOCATION did not happen, though it should
-    wanted: tuple[str, ...] = ()  # types that an INTERNAL exception, or a HANDLER that raises it again, is followed for
+    wanted: tuple[
+        str, ...
+    ] = ()  # types that an exception from elsewhere, or a HANDLER that passes it on, is followed for
     doubt: int = 0  # steps taken on the spot, since what follows is a guess
 
 

@@ -12,7 +12,7 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache, partial
@@ -58,6 +58,11 @@ class Candidate:
     effect: str  # the expression that makes the exception
     reason: str
     specificity: Specificity
+    leads_on: bool = True  # it is of one of the types that lead to the message in question
+
+    @property
+    def founded(self) -> bool:
+        return self.specificity >= Specificity.LIBRARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +93,14 @@ def candidates(
     *,
     awaited: bool = False,
     imports: Sequence[str] = (),
+    wanted: Sequence[str] = (),
 ) -> list[Candidate]:
     """The exceptions to try at a call, best first; none if no fault of the environment reaches it.
 
     `call` is the source of what is called, `resolved` its dotted name if known, `handlers` the types caught around it,
     innermost first, `in_log` types and messages of the failure log, `library` the classes of the packages that the call
-    may lead to, `imports` the modules that the calling module imports.
+    may lead to, `imports` the modules that the calling module imports, `wanted` the types that get to the handler that
+    the message comes from (none: any).
     """
     scene = _scene(call, resolved, library, awaited=awaited, imports=imports)
     proposals = [
@@ -101,7 +108,16 @@ def candidates(
         *(proposal for handler in dict.fromkeys(handlers) for proposal in _from_handler(scene, handler)),
         *scene.known,
     ]
-    return [Candidate(p.fault.effect, p.reason, p.specificity) for p in _in_order(proposals)]
+    types = {_canonical(name, scene.tree) for name in wanted}
+    found = [
+        Candidate(p.fault.effect, p.reason, p.specificity, leads_on=_is_one_of(p.fault.kind, types, scene.tree))
+        for p in _in_order(proposals)
+    ]
+    return sorted(found, key=lambda candidate: (not candidate.founded, not candidate.leads_on))
+
+
+def _is_one_of(kind: str, types: Collection[str], tree: Mapping[str, ExceptionClass]) -> bool:
+    return not types or "" in types or not _line(kind, tree).isdisjoint(types)
 
 
 def construct(name: str, message: str, library: Sequence[ExceptionClass] = ()) -> str:

@@ -133,6 +133,10 @@ class Explorer:
         if self._strategy.best_fires_first and in_reserve:
             self._did_not_occur([best])
 
+    def exclude_site(self, site: int) -> None:
+        """Nothing more is tried there."""
+        self._known.excluded.add(site)
+
     def ranking(self) -> list[Candidate]:
         """What is neither tried nor under way, best first."""
         best_only = self._strategy.best_fires_first

@@ -1,160 +1,465 @@
-"""The search for the fault behind a failure (ANDURIL §3, §5): try one, look at the log, rank again.
+"""The search for the fault behind a failure (ANDURIL §3, §5): try one, look at the log, rank again. Yields events.
 
-A generator of events. Good runs come first: they must not show the symptom, and tell what the workload does by itself.
+Good runs come first: they must not show the symptom, and tell what the workload does by itself. Then single faults; if
+none will do, a second one on top of the one that came nearest. What is found is tried again, to see how reliably it
+shows the failure, and, if asked for, made simpler and looked for elsewhere.
+
+Every round is in the ledger before it counts. A search that goes on later reads them from there.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+import shutil
+import time
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from cutset.errors import UsageError
-from cutset.model.reproduction import Choice, LogRecord, Observable
-from cutset.reproduce.explorer import Explorer, ExplorerSettings, Progress, Round
-from cutset.reproduce.log_diff import Entry, present
+from cutset.model.reproduction import Choice, LogRecord, Observable, Visit
+from cutset.reproduce import ledger
+from cutset.reproduce.causal import path
+from cutset.reproduce.code_index import NodeKind
+from cutset.reproduce.effects import effects_of
+from cutset.reproduce.events import Analysed, Event, Finished, GoodRunFinished, RankedSite, RoundFinished, Stage
+from cutset.reproduce.explorer import Explorer, Round
+from cutset.reproduce.log_diff import Entry
 from cutset.reproduce.logs import read_log
-from cutset.reproduce.oracle import Oracle, judge
-from cutset.reproduce.prepare import LogReader, Prepared, prepare
-from cutset.reproduce.runner import Fired, RoundRecord, Workload, run_round
+from cutset.reproduce.oracle import judge
+from cutset.reproduce.prepare import LogReader, Prepared, is_absent, prepare, timed
+from cutset.reproduce.result import Fault, Message, Reproduction, SearchResult
+from cutset.reproduce.runner import Fired, RoundRecord, run_round
+from cutset.reproduce.settings import Case, SearchSettings
 from cutset.reproduce.source import read_program
 from cutset.reproduce.symptoms import Answer
 from cutset.reproduce.syntax import Program
+from cutset.reproduce.tried import Tried, choice_rows, tried_fields, tried_of
+from cutset.reproduce.warden import Ending
+from cutset_agent.site_visits import read_visits
 
 GOOD_RUNS = 2  # the second tells what comes and goes by itself
+SINGLES_SHARE = 0.75  # of the rounds, if a second fault is to be tried at all
+ELSEWHERE_ROUNDS = 20
+ANY_EXCEPTION = "Exception('injected')"
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    sources: tuple[str, ...]  # packages, modules or files to analyse
-    search_path: tuple[str, ...]  # where the workload's Python finds them
-    drivers: tuple[str, ...]  # scripts that drive them: read, but without faults
-    failure_log: str
-    workload: Workload
-    oracle: Oracle
-    log_pattern: str | None = None
+async def reproduce(case: Case, settings: SearchSettings, folder: Path) -> AsyncIterator[Event]:
+    """`folder` is new, or of a search of the same case, which then goes on."""
+    search = _Search(case, settings, folder)
+    async for event in search.prepare():
+        yield event
+    async for event in search.singles():
+        yield event
+    if search.found is None and settings.second_fault:
+        async for event in search.second_faults():
+            yield event
+    if search.found is not None:
+        async for event in search.confirm():
+            yield event
+    yield Finished(search.finish())
 
 
-@dataclass(frozen=True, slots=True)
-class SearchLimits:
-    rounds: int = 200
-    jobs: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Analysed:
+class _Search:
     program: Program
     prepared: Prepared
-    visits: int  # of the good run
+    good: list[list[Entry]]
+    good_visits: tuple[Visit, ...]
+    explorer: Explorer
 
+    def __init__(self, case: Case, settings: SearchSettings, folder: Path) -> None:
+        self.case, self.settings, self.folder = case, settings, folder
+        self.started = time.monotonic()
+        self.tried: list[Tried] = []
+        self.found: Tried | None = None
+        self.best: Reproduction | None = None
+        self.first_found: Reproduction | None = None
+        self.alternatives: list[Reproduction] = []
+        self.remarks: list[str] = []
 
-@dataclass(frozen=True, slots=True)
-class RoundFinished:
-    number: int
-    planned: Round
-    fired: Fired | None
-    answer: Answer
-    reason: str
-    present: frozenset[str]
-    folder: Path
+    # -- before the first fault ---------------------------------------------------------------------------------------
 
-
-@dataclass(frozen=True, slots=True)
-class Reproduced:
-    round: RoundFinished
-    site: str
-
-
-@dataclass(frozen=True, slots=True)
-class GaveUp:
-    progress: Progress
-
-
-Event = Analysed | RoundFinished | Reproduced | GaveUp
-
-
-async def reproduce(case: Case, limits: SearchLimits, settings: ExplorerSettings, folder: Path) -> AsyncIterator[Event]:
-    program = read_program(case.sources, case.search_path, case.drivers)
-    if not program.sites:
-        raise UsageError(
-            f"There is nothing to inject in {', '.join(case.sources)}",
-            hint="Name the packages whose handling of failures is in question with `--source`",
-        )
-    reader = LogReader(program)
-    failure = read_log(case.failure_log, case.log_pattern)
-    plan = _plan(program, folder)
-    good_runs = [await _good_run(case, plan, folder / f"good-{number}") for number in range(1, GOOD_RUNS + 1)]
-    good = [reader.entries(_records(case, run)) for run in good_runs]
-    prepared = prepare(program, case.search_path, reader, failure, good)
-    if not prepared.observables:
-        raise UsageError(
-            "The failure log has nothing that good runs lack, and lacks nothing that they have",
-            hint="Is it the log of the failure, and of the same workload?",
-        )
-    visits = good_runs[0].visits
-    yield Analysed(program, prepared, len(visits))
-    explorer = Explorer(prepared.facts, prepared.observables, visits, prepared.apart, settings)
-    number = 0
-    while number < limits.rounds:
-        planned = explorer.next_rounds(min(limits.jobs, limits.rounds - number))
-        if not planned:
-            break
-        folders = [folder / f"round-{number + step:04}" for step in range(1, len(planned) + 1)]
-        async with asyncio.TaskGroup() as group:
-            running = [
-                group.create_task(run_round(case.workload, {**plan, "choices": _rows(each.window)}, at))
-                for each, at in zip(planned, folders, strict=True)
-            ]
-        for each, task in zip(planned, running, strict=True):
-            number += 1
-            finished = await _judged(
-                case,
-                task.result(),
-                reader=reader,
-                good=good[0],
-                observables=prepared.observables,
-                number=number,
-                planned=each,
+    async def prepare(self) -> AsyncIterator[Event]:
+        case = self.case
+        self.failure = failure = read_log(case.failure_log, case.log_pattern)
+        if not failure:
+            raise UsageError("The failure log has no entries", hint="Check `--log` and `--log-pattern`")
+        begun = time.monotonic()
+        self.program = await asyncio.to_thread(read_program, case.sources, case.search_path, case.drivers)
+        if not self.program.sites:
+            raise UsageError(
+                f"There is nothing to inject in {', '.join(case.sources)}",
+                hint="Name the packages whose handling of failures is in question with `--source`",
             )
-            yield finished
-            if finished.answer is Answer.YES and finished.fired is not None:
-                yield Reproduced(finished, prepared.facts[finished.fired.choice.site].name)
+        past = ledger.begin(self.folder, _fingerprint(case, self.settings, self.program))
+        past_good = {line["good"]: line for line in past if "good" in line}
+        self._past = [tried_of(line["round"]) for line in past if "round" in line]
+        self.reader = LogReader(self.program)
+        analysis = time.monotonic() - begun
+        self.plan = _plan(self.program, self.folder)
+        self.good = []
+        for number in range(1, GOOD_RUNS + 1):
+            line = past_good.get(number) or await self._good_run(number)
+            self.good.append(self._entries(map(Path, line["logs"])))
+            if number == 1:
+                self.good_visits = tuple(Visit(*row) for row in read_visits(str(self.folder / "good-1" / "out")))
+            yield GoodRunFinished(number, GOOD_RUNS, line["seconds"], tuple(line["problems"]))
+        begun = time.monotonic()
+        settings = self.settings
+        effects = effects_of(self.program, case.search_path, failure, settings.kinds, settings.delay_s)
+        self.prepared = await asyncio.to_thread(prepare, self.program, self.reader, failure, self.good, effects)
+        self.texts = _texts(failure, self.prepared.observables)
+        if not self.prepared.observables:
+            raise UsageError(
+                "The failure log has nothing that good runs lack, and lacks nothing that they have",
+                hint="Is it the log of the failure, and of the same workload, at the same log level?",
+            )
+        yield Analysed(
+            files=len(self.program.modules),
+            lines=self.program.lines,
+            seconds=analysis + time.monotonic() - begun,
+            sites=len(self.program.sites),
+            related_sites=sum(bool(facts.distances) for facts in self.prepared.facts),
+            visits=len(self.good_visits),
+            messages=tuple(self.texts.values()),
+            recognised=sum(key in self.prepared.graph.sources for key in self.texts),
+            skipped=tuple(f"{skipped.path}: {skipped.reason}" for skipped in self.program.skipped),
+            resumed=len(self._past),
+        )
+
+    async def _good_run(self, number: int) -> dict[str, Any]:
+        folder = self.folder / f"good-{number}"
+        _remove(folder)
+        run = await run_round(self.case.workload, self.plan, folder)
+        verdict = await judge(self.case.oracle, run)
+        if verdict.answer is Answer.YES:
+            raise UsageError(
+                f"The oracle holds without any fault: {verdict.reason}",
+                hint=f"It must recognise the failure alone; the run's output is in {folder}",
+            )
+        if run.ended is not Ending.EXITED or run.exit_code:
+            raise UsageError(
+                f"The workload fails by itself, without any fault: {_ending(run)}",
+                hint=f"It must succeed while nothing is wrong; the run's output is in {folder}",
+            )
+        line = {
+            "good": number,
+            "seconds": round(run.wall_s, 3),
+            "logs": list(map(str, run.logs)),
+            "problems": list(run.problems),
+        }
+        ledger.append(self.folder, line)
+        return line
+
+    # -- the search ---------------------------------------------------------------------------------------------------
+
+    async def singles(self) -> AsyncIterator[Event]:
+        share = SINGLES_SHARE if self.settings.second_fault else 1
+        budget = max(1, round(share * self.settings.rounds))
+        prepared = self.prepared
+        self.explorer = Explorer(
+            prepared.facts, prepared.observables, self.good_visits, prepared.apart, self.settings.explorer
+        )
+        async for event in self._explore(self.explorer, Stage.SINGLE, (), budget):
+            yield event
+
+    async def second_faults(self) -> AsyncIterator[Event]:
+        """On top of the fault that brought most of the messages: the second is to bring those that are missing then."""
+        fired = [tried for tried in self.tried if tried.fired is not None]
+        base = max(fired, key=lambda tried: (len(tried.shown), -tried.number), default=None)
+        if base is None or base.fired is None:
+            return
+        out = self.folder / _folder_of(base.number) / "out"
+        visits = tuple(Visit(*row) for row in read_visits(str(out)))
+        lacking = [each for each in self.prepared.observables if each.key not in base.shown]
+        wanted = lacking or list(self.prepared.observables)
+        apart = timed(self._entries(map(Path, base.logs)), self.reader.entries(self.failure), wanted)
+        explorer = Explorer(self.prepared.facts, wanted, visits, apart, self.settings.explorer)
+        explorer.exclude_site(base.fired.choice.site)
+        async for event in self._explore(explorer, Stage.SECOND, (base.fired.choice,), self._rounds_left()):
+            yield event
+
+    async def _explore(
+        self, explorer: Explorer, stage: Stage, first: tuple[Choice, ...], budget: int
+    ) -> AsyncIterator[Event]:
+        """Until a fault reproduces the failure, nothing is left to try, or the budget is spent."""
+        done = 0
+        for tried in [tried for tried in self._past if tried.stage is stage and tried.first == first]:
+            self._past.remove(tried)
+            self.tried.append(tried)
+            done += 1
+            yield self._event(tried, ())
+            if tried.reproduces:
+                self.found = tried
                 return
-            explorer.learn(
-                each, finished.fired.choice if finished.fired else None, finished.present, task.result().visits
-            )
-    yield GaveUp(explorer.progress())
+            _learn(explorer, tried)
+        while done < budget:
+            planned = explorer.next_rounds(min(self.settings.jobs, budget - done))
+            if not planned:
+                return
+            for each, tried in zip(planned, await self._rounds(stage, planned, first), strict=True):
+                done += 1
+                yield self._event(tried, self._ranking(each))
+                if self.found is None and tried.reproduces:
+                    self.found = tried
+                _learn(explorer, tried)
+            if self.found is not None:
+                return
 
+    # -- what was found -----------------------------------------------------------------------------------------------
 
-async def _good_run(case: Case, plan: Mapping[str, Any], folder: Path) -> RoundRecord:
-    run = await run_round(case.workload, plan, folder)
-    verdict = await judge(case.oracle, run)
-    if verdict.answer is Answer.YES:
-        raise UsageError(
-            f"The oracle holds without any fault: {verdict.reason}",
-            hint=f"It must recognise the failure alone; the run's output is in {folder}",
+    async def confirm(self) -> AsyncIterator[Event]:
+        found = self.found
+        assert found is not None
+        async for event in self._repeat(found):
+            yield event
+        self.first_found = self.best
+        if self.settings.minimise:
+            async for event in self._minimise(found):
+                yield event
+            async for event in self._look_elsewhere(found):
+                yield event
+
+    async def _repeat(self, found: Tried) -> AsyncIterator[Event]:
+        again = [Round((_exact(found),), 1)] * self.settings.repeats
+        held = 0
+        for start in range(0, len(again), self.settings.jobs):
+            batch = again[start : start + self.settings.jobs]
+            for tried in await self._rounds(Stage.REPEAT, batch, found.first):
+                held += tried.reproduces
+                yield self._event(tried, ())
+        self.best = self._reproduction(found, repeats=len(again), repeated=held)
+
+    async def _minimise(self, found: Tried) -> AsyncIterator[Event]:
+        """Without the first fault, if there are two; then earlier, halving the way to an occurrence that fails to."""
+        exact = _exact(found)
+        if found.first:
+            (alone,) = await self._rounds(Stage.MINIMISE, [Round((exact,), 1)], ())
+            yield self._event(alone, ())
+            found = alone if alone.reproduces else found
+        earliest, fails = found, 0
+        while (high := _exact(earliest).occurrence) - fails > 1:
+            middle = 1 if fails == 0 and high > 2 and earliest is found else (fails + high) // 2
+            choice = Choice(exact.site, middle, exact.effect)
+            (tried,) = await self._rounds(Stage.MINIMISE, [Round((choice,), 1)], found.first)
+            yield self._event(tried, ())
+            if tried.reproduces:
+                earliest = tried
+            else:
+                fails = choice.occurrence
+        if earliest is not self.found:
+            async for event in self._repeat(earliest):
+                yield event
+        choice = Choice(exact.site, _exact(earliest).occurrence, ANY_EXCEPTION)
+        (tried,) = await self._rounds(Stage.MINIMISE, [Round((choice,), 1)], earliest.first)
+        yield self._event(tried, ())
+        self.remarks.append(
+            "any exception there does it" if tried.reproduces else "not any exception does it: a plain one does not"
         )
-    return run
+
+    async def _look_elsewhere(self, found: Tried) -> AsyncIterator[Event]:
+        explorer = self.explorer
+        explorer.exclude_site(_exact(found).site)
+        budget = min(ELSEWHERE_ROUNDS, self._rounds_left())
+        done = 0
+        while done < budget and (planned := explorer.next_rounds(min(self.settings.jobs, budget - done))):
+            for each, tried in zip(planned, await self._rounds(Stage.ELSEWHERE, planned, ()), strict=True):
+                done += 1
+                yield self._event(tried, self._ranking(each))
+                _learn(explorer, tried)
+                if tried.reproduces:
+                    self.alternatives.append(self._reproduction(tried, repeats=0, repeated=0))
+                    explorer.exclude_site(_exact(tried).site)
+
+    def finish(self) -> SearchResult:
+        ledger.append(self.folder, {"finished": self.best is not None})
+        return SearchResult(
+            best=self.best,
+            alternatives=tuple(self.alternatives),
+            first_found=self.first_found,
+            rounds=len(self.tried),
+            seconds=round(time.monotonic() - self.started, 1),
+            summary="; ".join([*self.remarks, str(self.explorer.progress())]),
+        )
+
+    # -- rounds -------------------------------------------------------------------------------------------------------
+
+    async def _rounds(self, stage: Stage, planned: Sequence[Round], first: tuple[Choice, ...]) -> list[Tried]:
+        """All at once; those that the ledger has are not run again."""
+        known: list[Tried | None] = []
+        for each in planned:
+            same = next(
+                (one for one in self._past if (one.stage, one.first, one.window) == (stage, first, each.window)), None
+            )
+            if same is not None:
+                self._past.remove(same)
+                self.tried.append(same)
+            known.append(same)
+        start = max((tried.number for tried in (*self.tried, *self._past)), default=0)
+        missing = [each for each, tried in zip(planned, known, strict=True) if tried is None]
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(self._round(stage, start + number, each, first))
+                for number, each in enumerate(missing, start=1)
+            ]
+        fresh = iter([task.result() for task in tasks])
+        return [tried or next(fresh) for tried in known]
+
+    async def _round(self, stage: Stage, number: int, planned: Round, first: tuple[Choice, ...]) -> Tried:
+        folder = self.folder / _folder_of(number)
+        _remove(folder)
+        plan = {**self.plan, "choices": choice_rows(planned.window), "first": choice_rows(first)}
+        run = await run_round(self.case.workload, plan, folder)
+        verdict = await judge(self.case.oracle, run)
+        visited = {visit.site for visit in self.good_visits}
+        shown = await asyncio.to_thread(lambda: self.prepared.shown(self.good[0], self._entries(run.logs)))
+        tried = Tried(
+            number=number,
+            stage=stage,
+            first=first,
+            window=planned.window,
+            size=planned.size,
+            fired=run.fired,
+            fired_first=run.first,
+            answer=verdict.answer,
+            reason=verdict.reason,
+            shown=shown,
+            visits=tuple(visit for visit in run.visits if visit.site not in visited),
+            logs=tuple(map(str, run.logs)),
+            seconds=round(run.wall_s, 3),
+            problems=run.problems,
+        )
+        ledger.append(self.folder, {"round": tried_fields(tried)})
+        self.tried.append(tried)
+        return tried
+
+    def _rounds_left(self) -> int:
+        return max(0, self.settings.rounds - len(self.tried))
+
+    def _entries(self, logs: Iterable[Path]) -> list[Entry]:
+        text = "".join(path.read_text(errors="replace") for path in logs if path.exists())
+        return self.reader.entries(read_log(text, self.case.log_pattern))
+
+    # -- in words -----------------------------------------------------------------------------------------------------
+
+    def _event(self, tried: Tried, ranking: tuple[RankedSite, ...]) -> RoundFinished:
+        return RoundFinished(
+            number=tried.number,
+            stage=tried.stage,
+            fired=self._faults(tried),
+            answer=tried.answer,
+            reason=tried.reason,
+            missing=tuple(text for key, text in self.texts.items() if key not in tried.shown),
+            seconds=tried.seconds,
+            ranking=ranking,
+            problems=tried.problems,
+            folder=self.folder / _folder_of(tried.number),
+        )
+
+    def _ranking(self, planned: Round) -> tuple[RankedSite, ...]:
+        return tuple(
+            RankedSite(
+                site=self.prepared.facts[candidate.site].name,
+                next_fault=_fault_in_words(candidate.choices[0]),
+                why=f"{candidate.distance} steps to “{self.texts.get(candidate.observable.key, '')}”"
+                if candidate.observable
+                else "",
+            )
+            for candidate in planned.ranking
+        )
+
+    def _faults(self, tried: Tried) -> tuple[Fault, ...]:
+        return tuple(self._fault(fired) for fired in (*tried.fired_first, tried.fired) if fired is not None)
+
+    def _fault(self, fired: Fired) -> Fault:
+        choice = fired.choice
+        return Fault(
+            site=self.program.sites[choice.site],
+            occurrence=choice.occurrence,
+            effect=choice.effect,
+            why=self.prepared.reasons.get((choice.site, choice.effect), ""),
+            log_lines=fired.log_lines,
+            process=fired.process,
+            thread=fired.thread,
+            stack=fired.stack,
+        )
+
+    def _reproduction(self, tried: Tried, *, repeats: int, repeated: int) -> Reproduction:
+        graph, site = self.prepared.graph, _exact(tried).site
+        absent = {each.key for each in self.prepared.observables if is_absent(each)}
+        lines = {each.key: each.line for each in reversed(self.prepared.observables)}
+        messages = tuple(
+            Message(
+                line=lines[key],
+                text=text,
+                shown=key in tried.shown,
+                absent=key in absent,
+                chain=tuple(path(graph, site, key)),
+            )
+            for key, text in self.texts.items()
+        )
+        return Reproduction(
+            faults=self._faults(tried),
+            round=tried.number,
+            reason=tried.reason,
+            folder=self.folder / _folder_of(tried.number),
+            repeats=repeats,
+            repeated=repeated,
+            messages=messages,
+            group=_group(messages),
+        )
 
 
-async def _judged(
-    case: Case,
-    run: RoundRecord,
-    *,
-    reader: LogReader,
-    good: Sequence[Entry],
-    observables: Sequence[Observable],
-    number: int,
-    planned: Round,
-) -> RoundFinished:
-    verdict = await judge(case.oracle, run)
-    shown = present(good, reader.entries(_records(case, run)), observables)
-    return RoundFinished(number, planned, run.fired, verdict.answer, verdict.reason, frozenset(shown), run.folder)
+def _learn(explorer: Explorer, tried: Tried) -> None:
+    fired = tried.fired.choice if tried.fired is not None else None
+    explorer.learn(Round(tried.window, tried.size), fired, tried.shown, tried.visits)
 
 
-def _records(case: Case, run: RoundRecord) -> list[LogRecord]:
-    text = "".join(path.read_text(errors="replace") for path in run.logs if path.exists())
-    return read_log(text, case.log_pattern)
+def _exact(tried: Tried) -> Choice:
+    assert tried.fired is not None
+    return tried.fired.choice
+
+
+def _group(messages: Iterable[Message]) -> str:
+    """Faults that reach the same handler on their way are one root cause."""
+    chains = sorted((message.chain for message in messages if message.chain), key=len)
+    for node in chains[0] if chains else ():
+        if node.kind is NodeKind.HANDLER:
+            return f"it reaches `{node.text}` in {node.module}.{node.function}, line {node.line}"
+    shown = [f"“{message.text}”" for message in messages if message.shown]
+    return f"it brings {', '.join(shown[:3])}" if shown else "it brings none of the failure log's messages"
+
+
+def _texts(failure: Sequence[LogRecord], observables: Iterable[Observable]) -> dict[str, str]:
+    """The first line of each observable, by its key."""
+    by_line = {record.line: record.message.partition("\n")[0] for record in failure}
+    texts: dict[str, str] = {}
+    for each in observables:
+        texts.setdefault(each.key, each.key if is_absent(each) else by_line.get(each.line, each.key))
+    return texts
+
+
+def _fault_in_words(choice: Choice) -> str:
+    return f"{choice.effect} at {f'occurrence {choice.occurrence}' if choice.occurrence else 'any occurrence'}"
+
+
+def _ending(run: RoundRecord) -> str:
+    if run.ended is not Ending.EXITED:
+        return f"it {run.ended} after {run.wall_s:.0f} s"
+    return f"exit code {run.exit_code}" if run.signal is None else f"signal {run.signal}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
+
+
+def _folder_of(number: int) -> str:
+    return f"round-{number:04}"
+
+
+def _remove(folder: Path) -> None:
+    """What an interrupted round left."""
+    if folder.exists():
+        shutil.rmtree(folder)
 
 
 def _plan(program: Program, folder: Path) -> dict[str, Any]:
@@ -162,8 +467,17 @@ def _plan(program: Program, folder: Path) -> dict[str, Any]:
     for number, site in enumerate(program.sites):
         row = [number, site.kind.value, site.line, site.column, site.end_line, site.end_column]
         files.setdefault(str(Path(site.path).resolve()), []).append(row)
-    return {"files": files, "choices": [], "trace": True, "cache": str(folder / "cache")}
+    return {"files": files, "choices": [], "trace": True, "cache": str((folder / "cache").absolute())}
 
 
-def _rows(window: Sequence[Choice]) -> list[list[Any]]:
-    return [[choice.site, choice.occurrence, choice.effect] for choice in window]
+def _fingerprint(case: Case, settings: SearchSettings, program: Program) -> dict[str, Any]:
+    """What must be the same for a search to go on, by the names of the options."""
+    return {
+        "source": list(case.sources),
+        "content of the source": _digest(repr(program.sites)),
+        "log": _digest(case.failure_log),
+        "run": list(case.workload.command),
+        "oracle": str(case.oracle),
+        "strategy": str(settings.explorer.strategy),
+        "faults": sorted(settings.kinds),
+    }

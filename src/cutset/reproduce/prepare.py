@@ -7,21 +7,18 @@ that, is what has to be explained.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
-from cutset.model.reproduction import LogRecord, Observable, SiteKind, Visit
-from cutset.reproduce.causal import CausalGraph, causal_graph, distances
-from cutset.reproduce.escapes import handlers_around
-from cutset.reproduce.exception_tree import ExceptionClass, exception_tree
-from cutset.reproduce.exceptions import candidates, construct, exceptions_in
-from cutset.reproduce.log_diff import Entry, keyed, relevant_observables, surplus, text_keys
+from cutset.model.reproduction import LogRecord, Observable, Visit
+from cutset.reproduce.causal import CausalGraph, Reach, causal_graph, reaches
+from cutset.reproduce.effects import EffectsOf
+from cutset.reproduce.exceptions import construct, exceptions_in
+from cutset.reproduce.log_diff import Entry, keyed, present, relevant_observables, surplus, text_keys
 from cutset.reproduce.log_statements import index_statements, log_statements
 from cutset.reproduce.strategies import SiteFacts
 from cutset.reproduce.syntax import Program
 from cutset.reproduce.timeline import align, temporal_distance
-from cutset.reproduce.tracebacks import Sighting, index_source, sighting
+from cutset.reproduce.tracebacks import Sighting, index_source, origins, sighting
 
-MOST_EFFECTS = 4  # per site: what comes later is guesswork
 _ABSENT = "absent: "  # before the key of a message that good runs have and the failure log lacks
 
 Apart = Callable[[Visit, str], float]
@@ -38,6 +35,20 @@ class LogReader:
     def entries(self, records: Sequence[LogRecord]) -> list[Entry]:
         return keyed(records, self._keys)
 
+    def traced(self, records: Iterable[LogRecord]) -> dict[int, list[str]]:
+        """By site: the exceptions that the records' stack traces show arising there (ANDURIL §8.4)."""
+        program = self._source.program
+        found: dict[int, list[str]] = {}
+        for record in records:
+            messages = dict(exceptions_in([record]))
+            for origin in origins(record, self._source):
+                effect = construct(origin.type or "Exception", messages.get(origin.type, ""))
+                for number, site in enumerate(program.sites):
+                    function = program.events[program.site_events[number]].function
+                    if function == origin.function and site.line <= origin.line <= site.end_line:
+                        found.setdefault(number, []).append(effect)
+        return {number: list(dict.fromkeys(effects)) for number, effects in found.items()}
+
     def _keys(self, record: LogRecord) -> Sequence[str]:
         found = sighting(record, self._statements, self._source)
         if found is None:
@@ -52,14 +63,25 @@ class Prepared:
     observables: tuple[Observable, ...]
     graph: CausalGraph
     apart: Apart  # how far a visit is from an observable, in lines of the failure log (§5.2.3)
+    reasons: Mapping[tuple[int, str], str]  # why an effect is tried at a site
+
+    def shown(self, good: Sequence[Entry], run: Sequence[Entry]) -> frozenset[str]:
+        """Keys of the observables that a run shows, too."""
+        lost = {_ABSENT + entry.key for entry in surplus(run, good)}
+        found = present(good, run, [each for each in self.observables if not is_absent(each)])
+        return frozenset(found) | {each.key for each in self.observables if each.key in lost}
+
+
+def is_absent(observable: Observable) -> bool:
+    return observable.key.startswith(_ABSENT)
 
 
 def prepare(
     program: Program,
-    search_path: Sequence[str],
     reader: LogReader,
     failure: Sequence[LogRecord],
     good: Sequence[Sequence[Entry]],
+    effects: EffectsOf,
 ) -> Prepared:
     """`good` are the entries of good runs; the first is the one that visits are compared with."""
     failed = reader.entries(failure)
@@ -69,10 +91,30 @@ def prepare(
         # Nothing new was said: then what was no longer said has to be explained.
         observables, seen = _absent(reader, failed, good[0])
     graph = causal_graph(program, dict.fromkeys(seen))
-    near = distances(graph)
-    effects = _effects(program, search_path, failure)
-    facts = [SiteFacts(str(site), near.get(number, {}), effects(number)) for number, site in enumerate(program.sites)]
-    return Prepared(tuple(facts), tuple(observables), graph, _apart(good[0], failed, observables))
+    near = reaches(graph)
+    traced = reader.traced(failure)
+    facts = []
+    reasons = {}
+    for number, site in enumerate(program.sites):
+        reached = near.get(number, {})
+        found = effects(number, _wanted(reached.values()))
+        reasons.update({(number, effect.text): effect.why for effect in found})
+        facts.append(
+            SiteFacts(
+                str(site),
+                {key: reach.steps for key, reach in reached.items()},
+                tuple(effect.text for effect in found),
+                tuple(traced.get(number, ())),
+                tuple(effect.cost for effect in found),
+            )
+        )
+    return Prepared(tuple(facts), tuple(observables), graph, timed(good[0], failed, observables), reasons)
+
+
+def _wanted(reached: Iterable[Reach]) -> tuple[str, ...]:
+    """Types that lead to any of the messages by a shortest path; none if any will do."""
+    wanted = [reach.wanted for reach in reached]
+    return tuple(dict.fromkeys(kind for types in wanted for kind in types)) if all(wanted) else ()
 
 
 def _absent(
@@ -85,7 +127,8 @@ def _absent(
     return observables, seen
 
 
-def _apart(good: Sequence[Entry], failed: Sequence[Entry], observables: Sequence[Observable]) -> Apart:
+def timed(good: Sequence[Entry], failed: Sequence[Entry], observables: Sequence[Observable]) -> Apart:
+    """By the entries of the run that visits are of, and of the failure log."""
     timeline = align(good, failed)
     lines: dict[str, list[int]] = {}
     for observable in observables:
@@ -96,54 +139,3 @@ def _apart(good: Sequence[Entry], failed: Sequence[Entry], observables: Sequence
         return temporal_distance(timeline, log_lines, lines.get(key, ()))
 
     return lambda visit, key: between(visit.log_lines, key)
-
-
-def _effects(
-    program: Program, search_path: Sequence[str], failure: Sequence[LogRecord]
-) -> Callable[[int], tuple[str, ...]]:
-    """Of a site's number, the faults to try there, best first."""
-    handlers = handlers_around(program)
-    in_log = exceptions_in(failure)
-    imports = {
-        name: tuple(sorted({dotted for names in module.imports.values() for dotted in names}))
-        for name, module in program.modules.items()
-    }
-    trees = _libraries(program, imports, search_path)
-
-    def of(number: int) -> tuple[str, ...]:
-        site = program.sites[number]
-        resolved = program.resolved[program.site_events[number]]
-        library = [kind for package in _packages(imports[site.module]) for kind in trees.get(package, ())]
-        if site.kind is SiteKind.RAISE:
-            return (construct(resolved or site.expression, "injected", library),)
-        found = candidates(
-            site.expression,
-            resolved,
-            handlers[number],
-            in_log,
-            library,
-            awaited=site.kind is SiteKind.AWAIT,
-            imports=imports[site.module],
-        )
-        return tuple(candidate.effect for candidate in found[:MOST_EFFECTS])
-
-    return of
-
-
-def _libraries(
-    program: Program, imports: Mapping[str, Sequence[str]], search_path: Sequence[str]
-) -> dict[str, list[ExceptionClass]]:
-    """The exceptions of the packages that the analysed code imports and that are not analysed themselves."""
-    analysed = _packages(program.modules)
-    trees = {}
-    for package in _packages(dotted for of_module in imports.values() for dotted in of_module) - analysed:
-        for folder in search_path:
-            source = Path(folder) / package
-            if (source / "__init__.py").exists():
-                trees[package] = exception_tree(source)
-                break
-    return trees
-
-
-def _packages(dotted: Iterable[str]) -> set[str]:
-    return {name.partition(".")[0] for name in dotted}

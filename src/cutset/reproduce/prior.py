@@ -243,7 +243,7 @@ def _find_thrown(code: Code, index: int, wanted: tuple[str, ...], until: int) ->
         return [Key(kind, index, wanted=wanted if kind == NodeKind.INTERNAL else ())]
     found = []
     if program.leaves[index] and (index in code.sites or code.drives(index)) and _arises(event, wanted):
-        found.append(Key(NodeKind.EXTERNAL, index))
+        found.append(Key(NodeKind.EXTERNAL, index, wanted=wanted))
     called = (*program.callees[index], *program.joins[index])
     if _failed_futures(code, index):
         return [*found, Key(NodeKind.INTERNAL, index, wanted=wanted)]

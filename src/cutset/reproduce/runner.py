@@ -29,10 +29,10 @@ from cutset.errors import UsageError
 from cutset.model.reproduction import Choice, Visit
 from cutset.reproduce import warden
 from cutset.reproduce.warden import Ending, Job, Report
-from cutset_agent.sites import read_visits
+from cutset_agent.site_visits import read_visits
 
 OUTPUT_LIMIT = 100_000_000  # bytes: beyond, a log is not worth comparing and the disk is in danger
-_PARTS_OF_HOOK = ("sites.py", "site_rewriting.py", "site_faults.py")
+_PARTS_OF_HOOK = ("sites.py", "site_loading.py", "site_rewriting.py", "site_faults.py")
 _APART = ("stdout.log", "stderr.log")
 _PRINTED = {"output": ("run.log", "run.log"), "stdout": _APART, "stderr": _APART}  # by which of them is the log
 
@@ -71,6 +71,7 @@ class RoundRecord:
     outputs: tuple[Path, ...]
     logs: tuple[Path, ...]  # where to look for log entries
     fired: Fired | None
+    first: tuple[Fired, ...]  # faults of the plan's `first`, in its order, as far as they fired
     visits: tuple[Visit, ...]
     problems: tuple[str, ...]  # of the hook, and of ours in reading what it left
 
@@ -129,6 +130,7 @@ def meta_of(record: RoundRecord) -> dict[str, Any]:
         "outputs": [str(path) for path in record.outputs],
         "logs": [str(path) for path in record.logs],
         "fired": None if record.fired is None else asdict(record.fired),
+        "first": [asdict(fired) for fired in record.first],
         "problems": list(record.problems),
     }
 
@@ -208,6 +210,11 @@ def _read_record(workload: Workload, plan: Mapping[str, Any], job: Job, report: 
         outputs=tuple(map(Path, dict.fromkeys((job.stdout, job.stderr)))),
         logs=_logs(workload, job),
         fired=_read_fired(out / "fired.json", problems),
+        first=tuple(
+            fired
+            for number in range(len(plan.get("first", ())))
+            if (fired := _read_fired(out / f"first.{number}.json", problems))
+        ),
         visits=tuple(Visit(*fields) for fields in read_visits(str(out))),
         problems=tuple(problems),
     )

@@ -25,11 +25,13 @@ not quite the right one, so `best-first` takes instances one by one and lets a s
 steps in the causal graph. And the best of its window fires before the others (see `cutset.reproduce.explorer`).
 """
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import groupby
 from math import inf
+from typing import TypeVar
 
 from cutset.model.reproduction import Choice, Observable, Visit
 
@@ -39,6 +41,7 @@ EVERYTHING = 10**9  # as a window: ANDURIL's cap
 # Another try at a site weighs as much as so many steps in the causal graph. A judgement: with one, near sites with many
 # instances keep the others waiting; with no limit, the second instance of a site waits for the first of every other.
 ANOTHER_TRY = 4
+_Instance = TypeVar("_Instance")
 FEW_INSTANCES = 3  # of a site, where an ablation limits them (§8.3)
 
 TimeApart = Callable[[Visit, str], float]  # T: log lines of the failure log from a visit to the key of an observable
@@ -52,6 +55,7 @@ class SiteFacts:
     distances: Mapping[str, int]  # L by the key of an observable; none: no path leads to any
     effects: tuple[str, ...]  # best first
     traced_effects: tuple[str, ...] = ()  # that the failure log's stack traces show arising here
+    costs: tuple[int, ...] = ()  # of each effect, in steps, ascending; by default its place
 
 
 @dataclass(slots=True)
@@ -62,6 +66,7 @@ class Knowledge:
     tried: set[Choice] = field(default_factory=set)
     given_up: set[Choice] = field(default_factory=set)  # they never occurred
     later_visits: dict[int, dict[int, Visit]] = field(default_factory=dict)  # of sites that the good run left out
+    excluded: set[int] = field(default_factory=set)  # sites
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +142,7 @@ class FaultSpace:
         closed = knowledge.tried | knowledge.given_up
         found: list[Candidate] = []
         for site in range(len(self.sites)):
-            if strategy.unrelated_too or self.related(site):
+            if site not in knowledge.excluded and (strategy.unrelated_too or self.related(site)):
                 found.extend(self._candidates(site, strategy, knowledge, standing, closed))
         return sorted(found, key=lambda candidate: (*strategy.order(candidate), candidate.site, candidate.choices))
 
@@ -158,7 +163,9 @@ class FaultSpace:
         effects = strategy.effects(self.sites[site])
         distance, seen, key = self._aim(site, standing)
         groups = strategy.instances(self._instances(site, key, knowledge))
-        steps = _single_steps(groups, effects) if strategy.per_instance else _joint_steps(groups, effects)
+        costs = self.sites[site].costs if effects is self.sites[site].effects else ()
+        costed = list(zip(costs or range(len(effects)), effects, strict=True))
+        steps = _single_steps(groups, costed) if strategy.per_instance else _joint_steps(groups, costed)
         reached: set[int] = set()  # occurrences that a better step has: their other effects come later
         for step, apart, faults in steps:
             choices = tuple(
@@ -194,38 +201,54 @@ class FaultSpace:
     def _instances(self, site: int, key: str, knowledge: Knowledge) -> list[tuple[float, int]]:
         """T and occurrence, the nearest first.
 
-        Of equally near ones, those in the earliest part of the log, as messages repeat while a failure lasts; of those
-        without a log line between them the last, as a message follows its cause.
+        Of equally near ones, those in the earliest part of the log, as messages repeat while a failure lasts; those
+        without a log line between them are equally likely, and neighbours among them much the same (`_spread`).
         """
         visits = self._visits.get(site) or knowledge.later_visits.get(site, {})
         cached = self._by_time.get(site)
         if cached is None or cached[:2] != (key, len(visits)):
             timed = sorted(
-                (self._apart(visit, key) if key else 0.0, visit.log_lines, -visit.occurrence)
+                (self._apart(visit, key) if key else 0.0, visit.log_lines, visit.occurrence)
                 for visit in visits.values()
             )
-            cached = key, len(visits), [(apart, -negated) for apart, _, negated in timed]
+            spread = (_spread(list(same)) for _, same in groupby(timed, key=lambda instance: instance[:2]))
+            cached = key, len(visits), [(apart, occurrence) for same in spread for apart, _, occurrence in same]
             self._by_time[site] = cached
         return cached[2] if self.executed(site) else [(inf, ANY), *cached[2]]
 
 
+def _spread(instances: Sequence[_Instance]) -> Iterator[_Instance]:
+    """The last, as a message follows its cause; the first; then whatever is in the middle of the widest gaps."""
+    if instances:
+        yield instances[-1]
+    if len(instances) > 1:
+        yield instances[0]
+    gaps = deque([(0, len(instances) - 1)])
+    while gaps:
+        low, high = gaps.popleft()
+        if high - low > 1:
+            middle = (low + high) // 2
+            yield instances[middle]
+            gaps.extend([(low, middle), (middle, high)])
+
+
 def _joint_steps(
-    groups: Sequence[Sequence[tuple[float, int]]], effects: Sequence[str]
+    groups: Sequence[Sequence[tuple[float, int]]], effects: Sequence[tuple[int, str]]
 ) -> Iterator[tuple[int, float, list[tuple[int, str]]]]:
-    for step in range(len(groups) + len(effects) - 1 if groups and effects else 0):
-        for rank in range(min(step + 1, len(effects))):
-            if step - rank < len(groups):
-                group = groups[step - rank]
-                yield step, group[0][0], [(occurrence, effects[rank]) for _, occurrence in group]
+    for step in range(len(groups) + effects[-1][0] if groups and effects else 0):
+        for cost, effect in effects:
+            if 0 <= step - cost < len(groups):
+                group = groups[step - cost]
+                yield step, group[0][0], [(occurrence, effect) for _, occurrence in group]
 
 
 def _single_steps(
-    groups: Sequence[Sequence[tuple[float, int]]], effects: Sequence[str]
+    groups: Sequence[Sequence[tuple[float, int]]], effects: Sequence[tuple[int, str]]
 ) -> Iterator[tuple[int, float, list[tuple[int, str]]]]:
-    for rank, effect in enumerate(effects):
+    for cost, effect in effects:
         for group in groups:
             for apart, occurrence in group:
-                yield rank, apart, [(occurrence, effect)]
+                yield cost, apart, [(occurrence, effect)]
 
 
 def _equally_near(instances: Sequence[tuple[float, int]]) -> list[list[tuple[float, int]]]:

@@ -3,7 +3,7 @@ import logging
 import textwrap
 from pathlib import Path
 
-from cutset.reproduce.causal import CausalGraph, Node, NodeKind, causal_graph, distances, path
+from cutset.reproduce.causal import CausalGraph, Node, NodeKind, Reach, causal_graph, path, reaches
 from cutset.reproduce.log_statements import log_statements
 from cutset.reproduce.source import read_program
 from cutset.reproduce.syntax import Program
@@ -24,8 +24,11 @@ def _graph(program: Program, *, missing: bool = False) -> CausalGraph:
 
 def _distances(tmp_path: Path, text: str, driver: str = "", *, missing: bool = False) -> dict[str, dict[str, int]]:
     program = _read(tmp_path, text, driver)
-    found = distances(_graph(program, missing=missing))
-    return {str(program.sites[site]).removeprefix("app::"): reached for site, reached in found.items()}
+    found = reaches(_graph(program, missing=missing))
+    return {
+        str(program.sites[site]).removeprefix("app::"): {key: reach.steps for key, reach in reached.items()}
+        for site, reached in found.items()
+    }
 
 
 def _chain(tmp_path: Path, text: str, site: str, message: str, driver: str = "") -> list[tuple[NodeKind, str]]:
@@ -107,16 +110,31 @@ def test_all_seven_kinds_of_nodes(tmp_path):
 def test_distances_are_the_lengths_of_paths(tmp_path):
     program = _read(tmp_path, _ALL_SEVEN)
     graph = _graph(program)
-    for site, reached in distances(graph).items():
-        for message, distance in reached.items():
-            assert len(path(graph, site, message)) == distance + 1
+    for site, reached in reaches(graph).items():
+        for message, reach in reached.items():
+            assert len(path(graph, site, message)) == reach.steps + 1
+
+
+def test_a_handler_tells_of_which_type_an_exception_must_be_to_reach_it(tmp_path):
+    program = _read(
+        tmp_path,
+        "def f(a):\n"
+        "    try:\n        a.go()\n"
+        "    except TimeoutError:\n        log.error('too late')\n"
+        "    except Exception:\n        log.error('failed')\n",
+    )
+    [(_, reached)] = reaches(_graph(program)).items()
+    assert {key: reach.wanted for key, reach in reached.items()} == {
+        "too late": ("TimeoutError",),
+        "failed": ("Exception",),
+    }
 
 
 def test_a_traceback_begins_at_what_raised_in_its_last_known_frame(tmp_path):
     program = _read(tmp_path, "def f(a):\n    a.open()\n    if a.full:\n        a.send()\n")
     function = next(index for index, one in enumerate(program.functions) if one.name == "f")
     graph = causal_graph(program, [Sighting("key", None, (Origin("app", function, 4, "OSError"),))])
-    assert distances(graph) == {1: {"key": 0}}
+    assert reaches(graph) == {1: {"key": Reach(0, ("OSError",))}}
     assert [node.kind for node in graph.nodes][:2] == [NodeKind.EXTERNAL, NodeKind.LOCATION]
 
 
@@ -133,7 +151,7 @@ def test_a_large_package_has_a_graph():
     folders = [str(Path(json.__file__).parent), str(Path(logging.__file__).parent)]
     program = read_program(folders, [])
     graph = _graph(program)
-    reached = distances(graph)
+    reached = reaches(graph)
     assert reached
     assert all(isinstance(node, Node) and node.line >= 0 for node in graph.nodes)
     assert {graph.nodes[index].site for index in range(len(graph.nodes))} - {-1} == set(reached)

@@ -1,16 +1,20 @@
 """A small queue on disk, which loses its work for good if the third write of its index fails."""
 
 import asyncio
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cutset.errors import UsageError
-from cutset.reproduce.explorer import ExplorerSettings
-from cutset.reproduce.loop import Analysed, Case, GaveUp, Reproduced, RoundFinished, SearchLimits, reproduce
+from cutset.reproduce.events import Analysed, Event, Finished, RoundFinished, Stage
+from cutset.reproduce.loop import reproduce
 from cutset.reproduce.oracle import parse_oracle
+from cutset.reproduce.result import SearchResult
 from cutset.reproduce.runner import Workload
+from cutset.reproduce.settings import Case, FaultKind, SearchSettings
 
 QUEUE = """
 import logging, os
@@ -68,38 +72,90 @@ FAILURE_LOG = """
 """.lstrip()
 
 
-def case(folder: Path, oracle: str) -> Case:
-    (folder / "diskqueue.py").write_text(QUEUE)
-    (folder / "workload.py").write_text(WORKLOAD)
+def case(folder: Path, oracle: str, queue: str = QUEUE, workload: str = WORKLOAD, log: str = FAILURE_LOG) -> Case:
+    (folder / "diskqueue.py").write_text(queue)
+    (folder / "workload.py").write_text(workload)
     return Case(
         sources=("diskqueue",),
         search_path=(str(folder),),
         drivers=(str(folder / "workload.py"),),
-        failure_log=FAILURE_LOG,
+        failure_log=log,
         workload=Workload((sys.executable, str(folder / "workload.py")), timeout_s=30),
         oracle=parse_oracle(oracle),
     )
 
 
-def events(found: Case, folder: Path, **limits: int) -> list[object]:
-    async def consume() -> list[object]:
-        return [event async for event in reproduce(found, SearchLimits(**limits), ExplorerSettings(), folder / "runs")]
+def events(found: Case, folder: Path, **settings: Any) -> list[Event]:
+    async def consume() -> list[Event]:
+        return [event async for event in reproduce(found, SearchSettings(**settings), folder / "runs")]
 
     return asyncio.run(consume())
+
+
+def result(seen: list[Event]) -> SearchResult:
+    assert isinstance(seen[-1], Finished)
+    return seen[-1].result
+
+
+def rounds(seen: list[Event], *stages: Stage) -> list[RoundFinished]:
+    return [event for event in seen if isinstance(event, RoundFinished) and (not stages or event.stage in stages)]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_fault_and_its_occurrence_are_found(tmp_path: Path, jobs: int) -> None:
     seen = events(case(tmp_path, "log:'kept 3'"), tmp_path, rounds=30, jobs=jobs)
 
-    analysed, *rounds, end = seen
-    assert isinstance(analysed, Analysed)
-    assert all(isinstance(event, RoundFinished) for event in rounds)
-    assert isinstance(end, Reproduced)
-    assert end.site.startswith("diskqueue::DiskQueue._write_index::")
-    assert end.round.fired is not None
-    assert end.round.fired.choice.occurrence == 3
-    assert end.round.fired.choice.effect.startswith("OSError(28")
+    assert sum(isinstance(event, Analysed) for event in seen) == 1
+    best = result(seen).best
+    assert best is not None
+    [fault] = best.faults
+    assert str(fault.site).startswith("diskqueue::DiskQueue._write_index::")
+    assert fault.occurrence == 3
+    assert fault.effect.startswith("OSError(28")
+    assert "No space left" in fault.why
+    assert (best.repeated, best.repeats) == (2, 2)
+    assert any("push" in frame for frame in fault.stack)
+
+
+def test_the_log_messages_are_explained_by_causal_chains(tmp_path: Path) -> None:
+    best = result(events(case(tmp_path, "log:'kept 3'"), tmp_path)).best
+
+    assert best is not None
+    error, warning = best.messages
+    assert error.text.startswith("cannot write the index")
+    assert error.line == 3
+    assert [message.shown for message in best.messages] == [True, True]
+    assert error.chain[0].text == best.faults[0].site.expression
+    assert warning.chain[-1].function == "DiskQueue.push"
+    assert "except OSError" in best.group
+
+
+def test_an_interrupted_search_goes_on_without_repeating_a_round(tmp_path: Path) -> None:
+    impossible = case(tmp_path, "log:'kept 17'")
+    whole = rounds(events(impossible, tmp_path, rounds=6, second_fault=False))
+
+    ledger = tmp_path / "runs" / "ledger.jsonl"
+    lines = ledger.read_text().splitlines()
+    ledger.write_text("\n".join(lines[:-3]) + "\n" + lines[-3][:40])  # killed while it wrote round 5
+    for number in (1, 2, 3):
+        (tmp_path / "runs" / f"round-000{number}" / "plan.json").unlink()  # no round can be run without it
+    again = events(impossible, tmp_path, rounds=6, second_fault=False)
+
+    assert [event.fired for event in rounds(again)] == [event.fired for event in whole]
+    analysed = next(event for event in again if isinstance(event, Analysed))
+    assert analysed.resumed == 4
+    assert not (tmp_path / "runs" / "round-0001" / "plan.json").exists()
+    numbers = [json.loads(line)["round"]["number"] for line in ledger.read_text().splitlines() if '"round"' in line]
+    assert numbers == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_search_of_another_case_does_not_go_on(tmp_path: Path) -> None:
+    events(case(tmp_path, "log:'kept 17'"), tmp_path, rounds=1, second_fault=False)
+
+    with pytest.raises(UsageError, match="another case: oracle"):
+        events(case(tmp_path, "log:'kept 18'"), tmp_path, rounds=1)
+    with pytest.raises(UsageError, match="content of the source"):
+        events(case(tmp_path, "log:'kept 17'", queue="\n" + QUEUE), tmp_path, rounds=1)
 
 
 def test_an_oracle_that_holds_without_a_fault_is_refused(tmp_path: Path) -> None:
@@ -107,8 +163,87 @@ def test_an_oracle_that_holds_without_a_fault_is_refused(tmp_path: Path) -> None
         events(case(tmp_path, "log:'kept 6'"), tmp_path)
 
 
-def test_what_no_fault_brings_about_is_given_up(tmp_path: Path) -> None:
-    seen = events(case(tmp_path, "log:'kept 17'"), tmp_path, rounds=4)
+def test_a_workload_that_fails_by_itself_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="fails by itself, without any fault: exit code 3"):
+        events(case(tmp_path, "log:'kept 3'", workload=WORKLOAD + "sys.exit(3)\n"), tmp_path)
 
-    assert isinstance(seen[-1], GaveUp)
-    assert seen[-1].progress.rounds == 4
+
+def test_a_log_that_differs_in_nothing_is_refused(tmp_path: Path) -> None:
+    log = "".join(f"2026-11-16 03:00:00,001 INFO [MainThread] diskqueue: pushed item-{n}\n" for n in range(6))
+
+    with pytest.raises(UsageError, match="nothing that good runs lack"):
+        events(case(tmp_path, "log:'kept 3'", log=log), tmp_path)
+
+
+def test_code_without_calls_has_nothing_to_inject(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="There is nothing to inject in diskqueue"):
+        events(case(tmp_path, "log:x", queue="limit = 3\n"), tmp_path)
+
+
+def test_what_no_fault_brings_about_is_given_up(tmp_path: Path) -> None:
+    found = result(events(case(tmp_path, "log:'kept 17'"), tmp_path, rounds=4, second_fault=False))
+
+    assert found.best is None
+    assert found.rounds == 4
+    assert "4 rounds tried" in found.summary
+
+
+TWO_FAULTS = """
+import logging, os
+
+log = logging.getLogger("diskqueue")
+
+class DiskQueue:
+    def __init__(self, folder):
+        self.folder, self.items, self.broken = folder, [], False
+
+    def push(self, item):
+        try:
+            os.stat(self.folder)
+        except OSError:
+            log.error("primary is gone")
+            self.broken = True
+        if self.broken:
+            try:
+                os.listdir(self.folder)
+            except OSError:
+                log.error("replica is gone too")
+                return
+        self.items.append(item)
+"""
+
+TWO_FAULTS_LOG = """
+2026-11-16 03:00:00,003 ERROR [MainThread] diskqueue: primary is gone
+2026-11-16 03:00:00,004 ERROR [MainThread] diskqueue: replica is gone too
+""".lstrip()
+
+
+def test_a_second_fault_is_tried_on_top_of_the_best_first_one(tmp_path: Path) -> None:
+    two = case(tmp_path, "log:'replica is gone too'", queue=TWO_FAULTS, log=TWO_FAULTS_LOG)
+    kinds = frozenset({FaultKind.EXCEPTION})
+    seen = events(two, tmp_path, rounds=40, kinds=kinds, minimise=True)
+
+    best = result(seen).best
+    assert best is not None
+    assert [fault.site.expression for fault in best.faults] == ["os.stat", "os.listdir"]
+    assert (best.repeated, best.repeats) == (2, 2)
+    alone = rounds(seen, Stage.MINIMISE)[0]
+    assert [fault.site.expression for fault in alone.fired] == []  # the second does not even occur without the first
+
+
+def test_the_earliest_occurrence_and_other_sites_are_found(tmp_path: Path) -> None:
+    workload = WORKLOAD.replace("range(6)", "range(12)") + "print('lost' if queue.broken else 'fine')\n"
+    late = FAILURE_LOG.replace(
+        "item-2\n",
+        "item-2\n"
+        + "".join(f"2026-11-16 03:00:00,004 INFO [MainThread] diskqueue: pushed item-{n}\n" for n in range(3, 9)),
+    )
+    found = result(events(case(tmp_path, "log:lost", workload=workload, log=late), tmp_path, minimise=True, rounds=60))
+
+    assert found.best is not None
+    assert found.best.faults[0].occurrence == 3
+    sites = {alternative.faults[0].site.expression for alternative in found.alternatives}
+    assert sites
+    assert sites <= {"open", "file.write", "str"} | {found.best.faults[0].site.expression}
+    assert all("except OSError" in alternative.group for alternative in found.alternatives)
+    assert "exception" in found.summary

@@ -1,0 +1,57 @@
+"""The record of a search, one line of JSON for each thing that is known, so that an interrupted search can go on.
+
+A round counts once its line is there. A line that a kill or a full disk cut short is dropped, and its round run again.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cutset.errors import TargetError, UsageError
+
+FORMAT = 1
+_NAME = "ledger.jsonl"
+
+
+def begin(folder: Path, fingerprint: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Starts a ledger, or returns what is in the one that is there already, if it is of the same case."""
+    path = folder / _NAME
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        append(folder, {"format": FORMAT, "case": dict(fingerprint)})
+        return []
+    first, *lines = _read(path) or [{}]
+    if first.get("format") != FORMAT:
+        raise UsageError(f"`{path}` has format {first.get('format')}; this version of Cutset reads format {FORMAT}")
+    if differing := [name for name, value in fingerprint.items() if first["case"].get(name) != value]:
+        raise UsageError(
+            f"`{folder}` has a search for another case: {', '.join(differing)} changed since then",
+            hint="Start a new search without `--resume`",
+        )
+    return lines
+
+
+def append(folder: Path, line: Mapping[str, Any]) -> None:
+    path = folder / _NAME
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+    except OSError as error:
+        raise TargetError(
+            f"Cannot write `{path}`: {error}",
+            hint="What is recorded so far is kept: make room, then go on with `cutset reproduce --resume`",
+        ) from error
+
+
+def is_finished(folder: Path) -> bool:
+    path = folder / _NAME
+    return path.exists() and any("finished" in line for line in _read(path))
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        path.write_text(whole, encoding="utf-8")  # else the next line would be joined to the torn one
+    return [json.loads(line) for line in whole.splitlines()]

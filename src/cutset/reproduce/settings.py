@@ -1,0 +1,41 @@
+"""What a search for the fault behind a failure is given: the failure, and how to look for its cause."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from cutset.reproduce.explorer import ExplorerSettings
+from cutset.reproduce.oracle import Oracle
+from cutset.reproduce.runner import Workload
+
+
+class FaultKind(StrEnum):
+    """What is made to happen at a site. ANDURIL has exceptions alone."""
+
+    EXCEPTION = "exception"
+    HANG = "hang"
+    RETURN = "return"  # a wrong value: nothing, less than was asked for, an error code
+    DELAY = "delay"
+    CRASH = "crash"  # of the process
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    sources: tuple[str, ...]  # packages, modules or files to analyse
+    search_path: tuple[str, ...]  # where the workload's Python finds them
+    drivers: tuple[str, ...]  # scripts that drive them: read, but without faults
+    failure_log: str
+    workload: Workload
+    oracle: Oracle
+    log_pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    rounds: int = 200  # at most, in all
+    jobs: int = 1  # rounds at a time
+    explorer: ExplorerSettings = field(default_factory=ExplorerSettings)
+    kinds: frozenset[FaultKind] = frozenset(FaultKind)
+    delay_s: float = 5.0
+    second_fault: bool = True  # when no fault alone will do
+    minimise: bool = False  # and look for other sites that show the same symptom
+    repeats: int = 2  # of what was found, to see how reliably it does it
