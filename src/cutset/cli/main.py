@@ -19,6 +19,7 @@ from cutset.cli.ingest import ingest_command
 from cutset.cli.mesh import mesh_app
 from cutset.cli.rank import rank_command
 from cutset.cli.report import report_command
+from cutset.cli.reproduce import reproduce_command
 from cutset.cli.traces import traces_command
 from cutset.cli.workflows import workflows_command
 from cutset.errors import CutsetError
@@ -36,6 +37,7 @@ app = typer.Typer(
 app.command("demo")(demo_command)
 app.command("explore")(explore_command)
 app.command("report")(report_command)
+app.command("reproduce")(reproduce_command)
 app.add_typer(mesh_app, name="mesh")
 app.command("collect")(collect_command)
 app.command("ingest")(ingest_command)

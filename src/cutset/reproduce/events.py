@@ -35,7 +35,7 @@ class Analysed:
     related_sites: int  # that can lead to one of the messages
     visits: int  # of sites, in the good run
     messages: tuple[str, ...]  # of the failure log, that have to be explained
-    recognised: int  # of them, by a log statement or a traceback of the analysed source
+    recognised: int  # entries of the failure log that a log statement or traceback of the source accounts for
     skipped: tuple[str, ...]  # files that could not be read, with reasons
     resumed: int  # rounds that are known from before an interruption
 

@@ -3,8 +3,10 @@
 A round counts once its line is there. A line that a kill or a full disk cut short is dropped, and its round run again.
 """
 
+import fcntl
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,24 @@ FORMAT = 1
 _NAME = "ledger.jsonl"
 
 
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """The folder for this search alone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(
+                f"A search is still running in `{folder}`", hint="Wait for it, or start another one without `--resume`"
+            ) from None
+        yield
+
+
 def begin(folder: Path, fingerprint: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Starts a ledger, or returns what is in the one that is there already, if it is of the same case."""
     path = folder / _NAME
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
         append(folder, {"format": FORMAT, "case": dict(fingerprint)})
         return []
     first, *lines = _read(path) or [{}]
@@ -42,11 +57,6 @@ def append(folder: Path, line: Mapping[str, Any]) -> None:
             f"Cannot write `{path}`: {error}",
             hint="What is recorded so far is kept: make room, then go on with `cutset reproduce --resume`",
         ) from error
-
-
-def is_finished(folder: Path) -> bool:
-    path = folder / _NAME
-    return path.exists() and any("finished" in line for line in _read(path))
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

@@ -15,8 +15,8 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cutset.errors import UsageError
-from cutset.model.reproduction import Choice, LogRecord, Observable, Visit
+from cutset.errors import CutsetError, UsageError
+from cutset.model.reproduction import Choice, Visit
 from cutset.reproduce import ledger
 from cutset.reproduce.causal import path
 from cutset.reproduce.code_index import NodeKind
@@ -46,17 +46,18 @@ ANY_EXCEPTION = "Exception('injected')"
 async def reproduce(case: Case, settings: SearchSettings, folder: Path) -> AsyncIterator[Event]:
     """`folder` is new, or of a search of the same case, which then goes on."""
     search = _Search(case, settings, folder)
-    async for event in search.prepare():
-        yield event
-    async for event in search.singles():
-        yield event
-    if search.found is None and settings.second_fault:
-        async for event in search.second_faults():
+    with ledger.held(folder):
+        async for event in search.prepare():
             yield event
-    if search.found is not None:
-        async for event in search.confirm():
+        async for event in search.singles():
             yield event
-    yield Finished(search.finish())
+        if search.found is None and settings.second_fault:
+            async for event in search.second_faults():
+                yield event
+        if search.found is not None:
+            async for event in search.confirm():
+                yield event
+        yield Finished(search.finish())
 
 
 class _Search:
@@ -107,7 +108,7 @@ class _Search:
         settings = self.settings
         effects = effects_of(self.program, case.search_path, failure, settings.kinds, settings.delay_s)
         self.prepared = await asyncio.to_thread(prepare, self.program, self.reader, failure, self.good, effects)
-        self.texts = _texts(failure, self.prepared.observables)
+        self.texts = {each.key: self.reader.text_of(each) for each in self.prepared.observables}
         if not self.prepared.observables:
             raise UsageError(
                 "The failure log has nothing that good runs lack, and lacks nothing that they have",
@@ -121,7 +122,7 @@ class _Search:
             related_sites=sum(bool(facts.distances) for facts in self.prepared.facts),
             visits=len(self.good_visits),
             messages=tuple(self.texts.values()),
-            recognised=sum(key in self.prepared.graph.sources for key in self.texts),
+            recognised=len(self.reader.recognised(failure)),
             skipped=tuple(f"{skipped.path}: {skipped.reason}" for skipped in self.program.skipped),
             resumed=len(self._past),
         )
@@ -136,7 +137,7 @@ class _Search:
                 f"The oracle holds without any fault: {verdict.reason}",
                 hint=f"It must recognise the failure alone; the run's output is in {folder}",
             )
-        if run.ended is not Ending.EXITED or run.exit_code:
+        if run.ended is not Ending.EXITED or run.exit_code != 0:
             raise UsageError(
                 f"The workload fails by itself, without any fault: {_ending(run)}",
                 hint=f"It must succeed while nothing is wrong; the run's output is in {folder}",
@@ -271,7 +272,6 @@ class _Search:
                     explorer.exclude_site(_exact(tried).site)
 
     def finish(self) -> SearchResult:
-        ledger.append(self.folder, {"finished": self.best is not None})
         return SearchResult(
             best=self.best,
             alternatives=tuple(self.alternatives),
@@ -296,11 +296,14 @@ class _Search:
             known.append(same)
         start = max((tried.number for tried in (*self.tried, *self._past)), default=0)
         missing = [each for each, tried in zip(planned, known, strict=True) if tried is None]
-        async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(self._round(stage, start + number, each, first))
-                for number, each in enumerate(missing, start=1)
-            ]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(self._round(stage, start + number, each, first))
+                    for number, each in enumerate(missing, start=1)
+                ]
+        except* CutsetError as errors:
+            raise errors.exceptions[0] from None  # one is enough to know what is wrong
         fresh = iter([task.result() for task in tasks])
         return [tried or next(fresh) for tried in known]
 
@@ -427,15 +430,6 @@ def _group(messages: Iterable[Message]) -> str:
             return f"it reaches `{node.text}` in {node.module}.{node.function}, line {node.line}"
     shown = [f"“{message.text}”" for message in messages if message.shown]
     return f"it brings {', '.join(shown[:3])}" if shown else "it brings none of the failure log's messages"
-
-
-def _texts(failure: Sequence[LogRecord], observables: Iterable[Observable]) -> dict[str, str]:
-    """The first line of each observable, by its key."""
-    by_line = {record.line: record.message.partition("\n")[0] for record in failure}
-    texts: dict[str, str] = {}
-    for each in observables:
-        texts.setdefault(each.key, each.key if is_absent(each) else by_line.get(each.line, each.key))
-    return texts
 
 
 def _fault_in_words(choice: Choice) -> str:

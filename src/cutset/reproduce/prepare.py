@@ -31,6 +31,14 @@ class LogReader:
         self._statements = index_statements(log_statements(program))
         self._source = index_source(program)
         self.sightings: dict[str, Sighting] = {}
+        self._texts: dict[str, str] = {}  # the first message of each key
+
+    def text_of(self, observable: Observable) -> str:
+        return self._texts.get(observable.key.removeprefix(_ABSENT), observable.key)
+
+    def recognised(self, records: Iterable[LogRecord]) -> list[LogRecord]:
+        """Those that the analysed source has a part in."""
+        return [record for record in records if sighting(record, self._statements, self._source) is not None]
 
     def entries(self, records: Sequence[LogRecord]) -> list[Entry]:
         return keyed(records, self._keys)
@@ -51,10 +59,12 @@ class LogReader:
 
     def _keys(self, record: LogRecord) -> Sequence[str]:
         found = sighting(record, self._statements, self._source)
-        if found is None:
-            return text_keys(record)
-        self.sightings.setdefault(found.key, found)
-        return [found.key]
+        keys = text_keys(record) if found is None else [found.key]
+        if found is not None:
+            self.sightings.setdefault(found.key, found)
+        for key in keys:
+            self._texts.setdefault(key, record.message.partition("\n")[0] or key)
+        return keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +98,9 @@ def prepare(
     observables = relevant_observables(good[0], failed, *good[1:])
     seen = [reader.sightings[each.key] for each in observables if each.key in reader.sightings]
     if not seen:
-        # Nothing new was said: then what was no longer said has to be explained.
-        observables, seen = _absent(reader, failed, good[0])
+        # Nothing new was said that the source knows: then what was no longer said has to be explained, too.
+        absent, seen = _absent(reader, failed, good[0])
+        observables += absent
     graph = causal_graph(program, dict.fromkeys(seen))
     near = reaches(graph)
     traced = reader.traced(failure)

@@ -71,9 +71,9 @@ class RoundRecord:
     outputs: tuple[Path, ...]
     logs: tuple[Path, ...]  # where to look for log entries
     fired: Fired | None
-    first: tuple[Fired, ...]  # faults of the plan's `first`, in its order, as far as they fired
     visits: tuple[Visit, ...]
     problems: tuple[str, ...]  # of the hook, and of ours in reading what it left
+    first: tuple[Fired, ...] = ()  # faults of the plan's `first`, in its order, as far as they fired
 
 
 async def run_round(workload: Workload, plan: Mapping[str, Any], folder: Path) -> RoundRecord:

@@ -5,13 +5,8 @@ only pass on what a handler caught. Code that runs while a module is imported ha
 a mistake of the program only (`len`, `isinstance`, `"".join`).
 """
 
-import ast
 import re
-import sys
-import tokenize
-import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +16,7 @@ from cutset.reproduce.extract import read_module
 from cutset.reproduce.loggers import is_logging
 from cutset.reproduce.lookup import Lookup
 from cutset.reproduce.resolve import Resolution, exception_name, resolve
+from cutset.reproduce.source_text import deep_recursion, parse, read_text
 from cutset.reproduce.syntax import Event, EventKind, Module, Program, Skipped
 from cutset.reproduce.tables import Tables
 
@@ -68,15 +64,15 @@ def read_program(names: Sequence[str], search_path: Sequence[str], drivers: Sequ
     for name in drivers:
         for module, path in find_files(name, search_path):
             files.setdefault(module, (path, False))
-    texts = {module: text for module, (path, _) in files.items() if (text := _text(path, skipped)) is not None}
+    texts = {module: text for module, (path, _) in files.items() if (text := read_text(path, skipped)) is not None}
     properties = frozenset(name for text in texts.values() for name in _PROPERTY.findall(text))
     tables, modules = Tables(), {}
     for module, text in texts.items():
         path, injectable = files[module]
-        tree = _parse(text, path, skipped)
+        tree = parse(text, path, skipped)
         if tree is not None:
             lines = text.count("\n") + 1
-            with _deep_recursion():
+            with deep_recursion():
                 modules[module] = read_module(
                     tree, module, str(path), lines, tables=tables, properties=properties, injectable=injectable
                 )
@@ -122,36 +118,6 @@ def _module_name(path: Path) -> str:
         parts.insert(0, folder.name)
         folder = folder.parent
     return ".".join(parts) or path.parent.name
-
-
-def _text(path: Path, skipped: list[Skipped]) -> str | None:
-    try:
-        with tokenize.open(path) as file:  # heeds the coding cookie
-            return file.read()
-    except (OSError, SyntaxError, UnicodeDecodeError) as error:
-        skipped.append(Skipped(str(path), f"{type(error).__name__}: {error}"))
-        return None
-
-
-def _parse(text: str, path: Path, skipped: list[Skipped]) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of invalid escapes in other people's code
-            return ast.parse(text, str(path))
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        skipped.append(Skipped(str(path), f"{type(error).__name__}: {error}"))
-        return None
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """What the parser takes is read: an expression of 2,000 terms is as many levels, at several calls each."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, 30_000))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 def _program(tables: Tables, modules: dict[str, Module], skipped: list[Skipped]) -> Program:

@@ -30,7 +30,11 @@ def align(good: Sequence[Entry], failure: Sequence[Entry]) -> Timeline:
     pairs = matches([entry.key for entry in good], [entry.key for entry in failure])
     # Visits count what went through `logging`; plain output is in the log, but not in their count.
     counts_all = not any(entry.is_logged for entry in good)
-    written = [0, *accumulate(counts_all or entry.is_logged for entry in good)]
+    records = [entry.line != before for entry, before in zip(good, [0, *(entry.line for entry in good)], strict=False)]
+    written = [
+        0,
+        *accumulate(new and (counts_all or entry.is_logged) for new, entry in zip(records, good, strict=True)),
+    ]
     return Timeline(
         good=(0, *(written[here + 1] for here, _ in pairs)),
         failure=(0, *(there + 1 for _, there in pairs)),

@@ -1,37 +1,7 @@
-import textwrap
-from pathlib import Path
-
 import pytest
+from small_programs import chain_in, distances_in
 
-from cutset.reproduce.causal import CausalGraph, NodeKind, causal_graph, distances, path
-from cutset.reproduce.log_statements import log_statements
-from cutset.reproduce.source import read_program
-from cutset.reproduce.syntax import Program
-from cutset.reproduce.tracebacks import Sighting
-
-
-def _read(tmp_path: Path, text: str, driver: str = "") -> Program:
-    (tmp_path / "app.py").write_text(textwrap.dedent(text))
-    (tmp_path / "drive.py").write_text(textwrap.dedent(driver))
-    return read_program(["app"], [str(tmp_path)], [str(tmp_path / "drive.py")])
-
-
-def _graph(program: Program, *, missing: bool = False) -> CausalGraph:
-    """From every log statement of the program, under the first words of its message."""
-    statements = [one for one in log_statements(program) if one.literals]
-    return causal_graph(program, [Sighting(one.literals[0], one, missing=missing) for one in statements])
-
-
-def _distances(tmp_path: Path, text: str, driver: str = "", *, missing: bool = False) -> dict[str, dict[str, int]]:
-    program = _read(tmp_path, text, driver)
-    found = distances(_graph(program, missing=missing))
-    return {str(program.sites[site]).removeprefix("app::"): reached for site, reached in found.items()}
-
-
-def _chain(tmp_path: Path, text: str, site: str, message: str, driver: str = "") -> list[tuple[NodeKind, str]]:
-    program = _read(tmp_path, text, driver)
-    number = next(index for index, one in enumerate(program.sites) if str(one) == f"app::{site}")
-    return [(node.kind, node.text) for node in path(_graph(program), number, message)]
+from cutset.reproduce.causal import NodeKind
 
 
 def test_handlers_take_only_what_they_catch(tmp_path):
@@ -52,7 +22,7 @@ def test_handlers_take_only_what_they_catch(tmp_path):
             raise Special()
         raise RuntimeError('neither')
     """
-    found = _distances(tmp_path, text)
+    found = distances_in(tmp_path, text)
     assert set(found["g::raise KeyError"]) == {"lookup"}
     assert set(found["g::raise Special"]) == {"app"}
     assert "g::raise RuntimeError" not in found
@@ -75,7 +45,7 @@ def test_a_class_from_outside_may_derive_from_anything_and_one_from_inside_comes
             raise lib.Lost('x')
         raise Own('x')
     """
-    found = _distances(tmp_path, text)
+    found = distances_in(tmp_path, text)
     assert set(found["f::a.go"]) == {"system"}
     assert set(found["g::raise lib.Lost"]) == {"system", "own"}
     assert set(found["g::raise Own"]) == {"own"}
@@ -93,7 +63,7 @@ def test_what_an_inner_handler_surely_catches_does_not_get_out(tmp_path):
         except ConnectionError:
             log.error('lost')
     """
-    assert set(_distances(tmp_path, text)) == {"f::a.outer"}
+    assert set(distances_in(tmp_path, text)) == {"f::a.outer"}
 
 
 def test_suppressed_exceptions_do_not_get_out(tmp_path):
@@ -107,7 +77,7 @@ def test_suppressed_exceptions_do_not_get_out(tmp_path):
         except OSError:
             log.error('lost')
     """
-    assert set(_distances(tmp_path, text)) == {"f::a.outer"}
+    assert set(distances_in(tmp_path, text)) == {"f::a.outer"}
 
 
 def test_translated_exceptions_lead_to_the_deeper_one(tmp_path):
@@ -124,7 +94,7 @@ def test_translated_exceptions_lead_to_the_deeper_one(tmp_path):
         except Lost:
             log.error('lost')
     """
-    assert _chain(tmp_path, text, "low::a.recv", "lost") == [
+    assert chain_in(tmp_path, text, "low::a.recv", "lost") == [
         (NodeKind.EXTERNAL, "a.recv"),
         (NodeKind.HANDLER, "except OSError"),
         (NodeKind.INTERNAL, "raise Lost"),
@@ -146,8 +116,8 @@ def test_a_handler_that_raises_again_passes_on_only_what_is_wanted(tmp_path):
         except KeyboardInterrupt:
             log.error('stopped')
     """
-    assert "f::a.recv" in _distances(tmp_path, text)  # the interrupt gets past the inner handler
-    assert all(kind != NodeKind.INTERNAL for kind, _ in _chain(tmp_path, text, "f::a.recv", "stopped"))
+    assert "f::a.recv" in distances_in(tmp_path, text)  # the interrupt gets past the inner handler
+    assert all(kind != NodeKind.INTERNAL for kind, _ in chain_in(tmp_path, text, "f::a.recv", "stopped"))
 
 
 def test_an_exception_kept_in_a_variable_is_followed_to_where_it_was_caught(tmp_path):
@@ -167,7 +137,7 @@ def test_an_exception_kept_in_a_variable_is_followed_to_where_it_was_caught(tmp_
             except OSError:
                 log.error('late')
     """
-    assert "A.catch::a.recv" in _distances(tmp_path, text)
+    assert "A.catch::a.recv" in distances_in(tmp_path, text)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +157,7 @@ def test_an_exception_given_to_a_future_comes_out_where_it_is_waited_for(tmp_pat
             except OSError:
                 log.error('not flushed')
     """
-    assert _chain(tmp_path, text, "A.flush::a.write", "not flushed")[:3] == [
+    assert chain_in(tmp_path, text, "A.flush::a.write", "not flushed")[:3] == [
         (NodeKind.EXTERNAL, "a.write"),
         (NodeKind.HANDLER, "except OSError"),
         (NodeKind.LOCATION, "self.waiter.set_exception"),
@@ -205,7 +175,7 @@ def test_cancellation_arises_where_a_task_waits(tmp_path):
         except asyncio.CancelledError:
             log.info('cancelled')
     """
-    assert set(_distances(tmp_path, text)) == {"f::a.drain", "f::await a.future"}
+    assert set(distances_in(tmp_path, text)) == {"f::a.drain", "f::await a.future"}
 
 
 @pytest.mark.parametrize(
@@ -233,7 +203,7 @@ def test_exceptions_of_tasks_come_out_where_they_are_waited_for(tmp_path, start,
         except OSError:
             log.error('task failed')
     """
-    assert "work::a.recv" in _distances(tmp_path, text)
+    assert "work::a.recv" in distances_in(tmp_path, text)
 
 
 def test_a_message_in_a_thread_is_reached_through_whoever_started_it(tmp_path):
@@ -247,7 +217,7 @@ def test_a_message_in_a_thread_is_reached_through_whoever_started_it(tmp_path):
         except OSError:
             threading.Thread(target=work).start()
     """
-    assert _distances(tmp_path, text) == {"f::a.connect": {"working": 4}}
+    assert distances_in(tmp_path, text) == {"f::a.connect": {"working": 4}}
 
 
 def test_exceptions_in_the_body_of_a_with_reach_the_managers_handlers(tmp_path):
@@ -272,7 +242,7 @@ def test_exceptions_in_the_body_of_a_with_reach_the_managers_handlers(tmp_path):
         with Timed():
             db.commit()
     """
-    found = _distances(tmp_path, text)
+    found = distances_in(tmp_path, text)
     assert "rolled back" in found["f::db.execute"]
     assert "timed out" in found["g::db.commit"]
 
@@ -290,7 +260,7 @@ def test_decorators_handle_the_exceptions_of_what_they_wrap(tmp_path):
     def read(a):
         return a.recv()
     """
-    assert _distances(tmp_path, text)["read::a.recv"] == {"failed": 3}
+    assert distances_in(tmp_path, text)["read::a.recv"] == {"failed": 3}
 
 
 def test_generators_pass_their_exceptions_to_who_iterates(tmp_path):
@@ -313,7 +283,7 @@ def test_generators_pass_their_exceptions_to_who_iterates(tmp_path):
             log.error('broken')
     """
     sites = {"lines::a.fetch", "Source.__next__::self.sock.recv", "Pages.__iter__::self.load"}
-    assert sites <= set(_distances(tmp_path, text))
+    assert sites <= set(distances_in(tmp_path, text))
 
 
 def test_a_finally_is_reached_by_exceptions(tmp_path):
@@ -324,7 +294,7 @@ def test_a_finally_is_reached_by_exceptions(tmp_path):
         finally:
             log.info('over')
     """
-    assert _distances(tmp_path, text) == {"f::a.go": {"over": 2}}
+    assert distances_in(tmp_path, text) == {"f::a.go": {"over": 2}}
 
 
 def test_conditions_above_a_message_count_if_they_leave(tmp_path):
@@ -339,7 +309,7 @@ def test_conditions_above_a_message_count_if_they_leave(tmp_path):
             return
         log.error('bad state')
     """
-    assert _distances(tmp_path, text)["f::a.read"] == {"bad state": 4}
+    assert distances_in(tmp_path, text)["f::a.read"] == {"bad state": 4}
 
 
 def test_what_a_function_returns_decides_a_condition(tmp_path):
@@ -354,7 +324,7 @@ def test_what_a_function_returns_decides_a_condition(tmp_path):
         if not alive(a):
             log.error('dead')
     """
-    assert _distances(tmp_path, text)["alive::a.ping"] == {"dead": 4}
+    assert distances_in(tmp_path, text)["alive::a.ping"] == {"dead": 4}
 
 
 def test_calls_for_their_effect_alone_change_what_conditions_read(tmp_path):
@@ -370,7 +340,7 @@ def test_calls_for_their_effect_alone_change_what_conditions_read(tmp_path):
                 pass
             log.info('stopped')
     """
-    assert "stopped" in _distances(tmp_path, text)["A.stop::a.close"]
+    assert "stopped" in distances_in(tmp_path, text)["A.stop::a.close"]
 
 
 def test_an_exception_that_skips_a_write_changes_the_condition_too(tmp_path):
@@ -386,7 +356,7 @@ def test_an_exception_that_skips_a_write_changes_the_condition_too(tmp_path):
             if self.busy:
                 log.warning('still busy')
     """
-    assert "still busy" in _distances(tmp_path, text)["A.work::a.send"]
+    assert "still busy" in distances_in(tmp_path, text)["A.work::a.send"]
 
 
 def test_a_missing_message_is_explained_by_what_may_raise_before_it(tmp_path):
@@ -399,8 +369,8 @@ def test_a_missing_message_is_explained_by_what_may_raise_before_it(tmp_path):
         a.send()
         log.info('step done')
     """
-    assert _distances(tmp_path, text) == {}
-    assert _distances(tmp_path, text, missing=True) == {
+    assert distances_in(tmp_path, text) == {}
+    assert distances_in(tmp_path, text, missing=True) == {
         "step::a.send": {"step done": 1},
         "loop::a.wait": {"step done": 3},
     }
@@ -423,7 +393,7 @@ def test_a_guess_by_name_is_farther_than_what_is_known(tmp_path):
         except OSError:
             log.error('two')
     """
-    found = _distances(tmp_path, text)
+    found = distances_in(tmp_path, text)
     assert found["Known.read::self.a.recv"] == {"one": 3, "two": 5}
     assert found["Other.read::self.b.recv"] == {"two": 5}
 
@@ -438,4 +408,4 @@ def test_what_a_driver_gets_from_outside_may_come_from_what_it_started(tmp_path)
     except OSError:
         log.error('no answer')
     """
-    assert set(_distances(tmp_path, served, driver)) == {"serve::sock.accept"}
+    assert set(distances_in(tmp_path, served, driver)) == {"serve::sock.accept"}

@@ -1,38 +1,9 @@
-import textwrap
-from pathlib import Path
-
 import pytest
-
-from cutset.reproduce.source import read_program
-from cutset.reproduce.syntax import Program
-
-
-def _read(folder: Path, **modules: str) -> Program:
-    """A package `app` of these modules."""
-    root = folder / "app"
-    root.mkdir(exist_ok=True)
-    (root / "__init__.py").touch()
-    for name, text in modules.items():
-        (root / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
-    return read_program(["app"], [str(folder)])
-
-
-def _sites(program: Program) -> list[str]:
-    return [str(site).removeprefix("app.") for site in program.sites]
-
-
-def _callees(program: Program, expression: str) -> set[str]:
-    """Of all calls that are written so."""
-    return {
-        program.functions[callee].name
-        for index, event in enumerate(program.events)
-        if event.expression == expression
-        for callee in program.callees[index]
-    }
+from small_programs import callees_of, read_package, sites_of
 
 
 def test_an_unknown_receiver_may_be_analysed_code_or_not(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         class Pool:
@@ -43,8 +14,8 @@ def test_an_unknown_receiver_may_be_analysed_code_or_not(tmp_path):
             pool.take(1)
         """,
     )
-    assert _callees(program, "pool.take") == {"Pool.take"}  # the other does not accept an argument
-    assert _sites(program) == ["m::f::pool.take"]
+    assert callees_of(program, "pool.take") == {"Pool.take"}  # the other does not accept an argument
+    assert sites_of(program) == ["m::f::pool.take"]
 
 
 @pytest.mark.parametrize(
@@ -63,19 +34,21 @@ def test_an_unknown_receiver_may_be_analysed_code_or_not(tmp_path):
     ],
 )
 def test_a_receiver_whose_class_the_source_says_is_resolved_for_sure(tmp_path, body):
-    program = _read(tmp_path, m=f"class Pool:\n    def take(self): pass\n{body}\n")
+    program = read_package(tmp_path, m=f"class Pool:\n    def take(self): pass\n{body}\n")
     taken = [index for index, event in enumerate(program.events) if event.chain[-1:] == ("take",)]
     assert [program.functions[one].name for one in program.callees[taken[0]]] == ["Pool.take"]
-    assert _sites(program) == []
+    assert sites_of(program) == []
 
 
 def test_a_method_that_only_a_base_from_outside_has_leaves(tmp_path):
-    program = _read(tmp_path, m="import threading\nclass T(threading.Thread):\n    def f(self):\n        self.join()\n")
-    assert _sites(program) == ["m::T.f::self.join"]
+    program = read_package(
+        tmp_path, m="import threading\nclass T(threading.Thread):\n    def f(self):\n        self.join()\n"
+    )
+    assert sites_of(program) == ["m::T.f::self.join"]
 
 
 def test_overrides_in_subclasses_are_callees(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         class A:
@@ -85,11 +58,11 @@ def test_overrides_in_subclasses_are_callees(tmp_path):
             def step(self): pass
         """,
     )
-    assert _callees(program, "self.step") == {"A.step", "B.step"}
+    assert callees_of(program, "self.step") == {"A.step", "B.step"}
 
 
 def test_methods_of_mixins_are_found_through_the_classes_that_mix_them_in(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         class Server:
@@ -101,12 +74,12 @@ def test_methods_of_mixins_are_found_through_the_classes_that_mix_them_in(tmp_pa
             def finish(self): pass
         """,
     )
-    assert _callees(program, "self.handle") == {"Server.handle", "Threads.handle"}
-    assert _callees(program, "self.finish") == {"Both.finish"}
+    assert callees_of(program, "self.handle") == {"Server.handle", "Threads.handle"}
+    assert callees_of(program, "self.finish") == {"Both.finish"}
 
 
 def test_classes_that_are_handed_around_are_constructed(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         class Handler:
@@ -121,11 +94,11 @@ def test_classes_that_are_handed_around_are_constructed(tmp_path):
             Server(Handler)
         """,
     )
-    assert _callees(program, "self.kind") == _callees(program, "self.default") == {"Handler.__init__"}
+    assert callees_of(program, "self.kind") == callees_of(program, "self.default") == {"Handler.__init__"}
 
 
 def test_imports_are_followed_through_other_modules(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         deep="class E(Exception): pass\ndef go(): pass\n",
         between="from .deep import go as run, E\nfrom app.deep import *\n",
@@ -141,12 +114,12 @@ def test_imports_are_followed_through_other_modules(tmp_path):
                 pass
         """,
     )
-    assert _callees(program, "run") == _callees(program, "between.go") == {"go"}
+    assert callees_of(program, "run") == callees_of(program, "between.go") == {"go"}
     assert [guard.types for guard in program.guards if guard.types] == [("app.deep.E", "OSError")]
 
 
 def test_names_for_tuples_of_exceptions_are_what_they_stand_for(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         errors="import socket\nRETRY = (OSError, socket.timeout)\n",
         m="from .errors import RETRY\ndef f(x):\n    try:\n        x()\n    except RETRY:\n        pass\n",
@@ -166,7 +139,7 @@ def test_names_for_tuples_of_exceptions_are_what_they_stand_for(tmp_path):
     ],
 )
 def test_functions_that_are_started_elsewhere_are_known(tmp_path, start):
-    program = _read(
+    program = read_package(
         tmp_path,
         m=f"import functools, signal, threading\ndef work(*a): pass\ndef f(pool, loop, future):\n    {start}\n",
     )
@@ -175,7 +148,7 @@ def test_functions_that_are_started_elsewhere_are_known(tmp_path, start):
 
 
 def test_a_thread_class_is_run_by_start(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         import threading
@@ -190,7 +163,7 @@ def test_a_thread_class_is_run_by_start(tmp_path):
 
 
 def test_a_task_is_started_where_it_is_made_and_joined_where_it_is_awaited(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         import asyncio
@@ -208,7 +181,7 @@ def test_a_task_is_started_where_it_is_made_and_joined_where_it_is_awaited(tmp_p
 
 
 def test_functions_reach_the_calls_of_parameters_attributes_and_decorators(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         def retry(do):
@@ -229,14 +202,14 @@ def test_functions_reach_the_calls_of_parameters_attributes_and_decorators(tmp_p
             decorated()
         """,
     )
-    assert _callees(program, "do") == {"work"}
-    assert _callees(program, "fn") == {"decorated"}
-    assert _callees(program, "self.callback") == {"work"}
-    assert _callees(program, "decorated") == {"decorated", "wrapped.wrapper"}
+    assert callees_of(program, "do") == {"work"}
+    assert callees_of(program, "fn") == {"decorated"}
+    assert callees_of(program, "self.callback") == {"work"}
+    assert callees_of(program, "decorated") == {"decorated", "wrapped.wrapper"}
 
 
 def test_another_name_for_a_function_is_the_function(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         def work(): pass
@@ -251,13 +224,13 @@ def test_another_name_for_a_function_is_the_function(tmp_path):
                 self.do()
         """,
     )
-    assert _callees(program, "same") == _callees(program, "mine") == {"work"}
-    assert _callees(program, "self.do") == {"A.step"}
-    assert _sites(program) == ["m::A.f::self.do"]
+    assert callees_of(program, "same") == callees_of(program, "mine") == {"work"}
+    assert callees_of(program, "self.do") == {"A.step"}
+    assert sites_of(program) == ["m::A.f::self.do"]
 
 
 def test_writing_a_property_runs_its_setter(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         class A:
@@ -268,19 +241,19 @@ def test_writing_a_property_runs_its_setter(tmp_path):
             def f(self): self.x = 1
         """,
     )
-    assert _callees(program, "self.x") == {"A.x"}
+    assert callees_of(program, "self.x") == {"A.x"}
 
 
 def test_reading_a_property_runs_it(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="class A:\n    @property\n    def data(self): return open('x')\n    def f(self): return self.data + 1\n",
     )
-    assert _callees(program, "self.data") == {"A.data"}
+    assert callees_of(program, "self.data") == {"A.data"}
 
 
 def test_awaited_calls_prefer_coroutines(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         class A:
@@ -291,4 +264,4 @@ def test_awaited_calls_prefer_coroutines(tmp_path):
             await x.get()
         """,
     )
-    assert _callees(program, "x.get") == {"B.get"}
+    assert callees_of(program, "x.get") == {"B.get"}

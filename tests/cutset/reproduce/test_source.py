@@ -1,50 +1,25 @@
 import email
-import textwrap
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_programs import read_package, sites_of
 
 from cutset.errors import InputError
 from cutset.model.reproduction import SiteKind
 from cutset.reproduce.escapes import handlers_around
 from cutset.reproduce.source import find_files, read_program
-from cutset.reproduce.syntax import Program
-
-
-def _read(folder: Path, **modules: str) -> Program:
-    """A package `app` of these modules."""
-    root = folder / "app"
-    root.mkdir(exist_ok=True)
-    (root / "__init__.py").touch()
-    for name, text in modules.items():
-        (root / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
-    return read_program(["app"], [str(folder)])
-
-
-def _sites(program: Program) -> list[str]:
-    return [str(site).removeprefix("app.") for site in program.sites]
-
-
-def _callees(program: Program, expression: str) -> set[str]:
-    """Of all calls that are written so."""
-    return {
-        program.functions[callee].name
-        for index, event in enumerate(program.events)
-        if event.expression == expression
-        for callee in program.callees[index]
-    }
 
 
 def test_calls_that_leave_are_sites_and_calls_inside_are_not(tmp_path):
-    program = _read(tmp_path, m="import os\ndef f():\n    g()\n    os.fork()\ndef g(): open('x')\n")
-    assert _sites(program) == ["m::f::os.fork", "m::g::open"]
+    program = read_package(tmp_path, m="import os\ndef f():\n    g()\n    os.fork()\ndef g(): open('x')\n")
+    assert sites_of(program) == ["m::f::os.fork", "m::g::open"]
     assert program.resolved[program.site_events[0]] == "os.fork"
 
 
 def test_equal_calls_are_numbered_outer_before_inner_in_order_of_appearance(tmp_path):
-    program = _read(tmp_path, m="def f(a):\n    a.x(a.x(1), k=a.x)\n    return [a.x(i) for i in a.x()]\n")
+    program = read_package(tmp_path, m="def f(a):\n    a.x(a.x(1), k=a.x)\n    return [a.x(i) for i in a.x()]\n")
     assert [(str(site), site.column) for site in program.sites] == [
         ("app.m::f::a.x", 4),
         ("app.m::f::a.x#1", 8),
@@ -54,13 +29,13 @@ def test_equal_calls_are_numbered_outer_before_inner_in_order_of_appearance(tmp_
 
 
 def test_expressions_are_on_one_line_and_receivers_that_are_calls_are_written_out(tmp_path):
-    program = _read(tmp_path, m="def f(url):\n    return urlopen(url,\n        1).read()\n")
-    assert _sites(program) == ["m::f::urlopen(url, 1).read", "m::f::urlopen"]
+    program = read_package(tmp_path, m="def f(url):\n    return urlopen(url,\n        1).read()\n")
+    assert sites_of(program) == ["m::f::urlopen(url, 1).read", "m::f::urlopen"]
     assert (program.sites[0].line, program.sites[0].end_line, program.sites[0].end_column) == (2, 3, 17)
 
 
 def test_names_of_nested_functions_classes_and_lambdas(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         class A:
@@ -72,11 +47,11 @@ def test_names_of_nested_functions_classes_and_lambdas(tmp_path):
         late = lambda: send()
         """,
     )
-    assert _sites(program) == ["m::A.B.f.g::send", "m::A.B.f::send", "m::<lambda>::send"]
+    assert sites_of(program) == ["m::A.B.f.g::send", "m::A.B.f::send", "m::<lambda>::send"]
 
 
 def test_getter_and_setter_of_one_name_share_their_numbers(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         class A:
@@ -86,16 +61,18 @@ def test_getter_and_setter_of_one_name_share_their_numbers(tmp_path):
             def x(self, value): send(value)
         """,
     )
-    assert _sites(program) == ["m::A.x::send", "m::A.x::send#1"]
+    assert sites_of(program) == ["m::A.x::send", "m::A.x::send#1"]
 
 
 def test_code_that_runs_on_import_has_no_sites(tmp_path):
-    program = _read(tmp_path, m="import os\nos.fork()\nclass A:\n    x = os.getenv('a')\ndef f(a=os.fork()): pass\n")
-    assert _sites(program) == []
+    program = read_package(
+        tmp_path, m="import os\nos.fork()\nclass A:\n    x = os.getenv('a')\ndef f(a=os.fork()): pass\n"
+    )
+    assert sites_of(program) == []
 
 
 def test_awaiting_what_is_no_call_is_a_site_and_an_awaited_call_is_one_site(tmp_path):
-    program = _read(tmp_path, m="async def f(future):\n    await future\n    await future.x()\n")
+    program = read_package(tmp_path, m="async def f(future):\n    await future\n    await future.x()\n")
     assert [(str(site), site.kind) for site in program.sites] == [
         ("app.m::f::await future", SiteKind.AWAIT),
         ("app.m::f::future.x", SiteKind.CALL),
@@ -103,7 +80,7 @@ def test_awaiting_what_is_no_call_is_a_site_and_an_awaited_call_is_one_site(tmp_
 
 
 def test_raises_are_sites_unless_a_handler_passes_its_exception_on(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         def f(x):
@@ -125,11 +102,11 @@ def test_raises_are_sites_unless_a_handler_passes_its_exception_on(tmp_path):
             raise NotImplementedError
         """,
     )
-    assert _sites(program) == ["m::f::raise ValueError", "m::f::raise KeyError", "m::g::x.go"]
+    assert sites_of(program) == ["m::f::raise ValueError", "m::f::raise KeyError", "m::g::x.go"]
 
 
 def test_calls_that_only_a_mistake_makes_fail_are_no_sites(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         import logging, time, functools
@@ -140,7 +117,7 @@ def test_calls_that_only_a_mistake_makes_fail_are_no_sites(tmp_path):
             return ', '.join(sorted(x)) + x.name.strip().lower()
         """,
     )
-    assert _sites(program) == []
+    assert sites_of(program) == []
 
 
 def test_drivers_are_read_but_get_no_faults(tmp_path):
@@ -152,18 +129,18 @@ def test_drivers_are_read_but_get_no_faults(tmp_path):
 
 
 def test_files_that_do_not_parse_are_skipped_and_counted(tmp_path):
-    program = _read(tmp_path, good="def f(): open('x')\n", bad="print 'old'\n", odd="# coding: nonsense\n")
-    assert _sites(program) == ["good::f::open"]
+    program = read_package(tmp_path, good="def f(): open('x')\n", bad="print 'old'\n", odd="# coding: nonsense\n")
+    assert sites_of(program) == ["good::f::open"]
     assert sorted(Path(skipped.path).name for skipped in program.skipped) == ["bad.py", "odd.py"]
 
 
 def test_very_long_expressions_are_read(tmp_path):
-    program = _read(tmp_path, m=f"def f(a):\n    return {'a.x() + ' * 2000} 0\n")
+    program = read_package(tmp_path, m=f"def f(a):\n    return {'a.x() + ' * 2000} 0\n")
     assert len(program.sites) == 2000 or program.skipped
 
 
 def test_odd_but_valid_source_is_read(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         from . import *
@@ -188,11 +165,13 @@ def test_odd_but_valid_source_is_read(tmp_path):
         """,
     )
     assert program.skipped == ()
-    assert {"m::f::a.kind", "m::f::a.ok", "m::f::a.k", "m::f.g::a.s", "m::f::a.n", "m::f::a.z"} <= set(_sites(program))
+    assert {"m::f::a.kind", "m::f::a.ok", "m::f::a.k", "m::f.g::a.s", "m::f::a.n", "m::f::a.z"} <= set(
+        sites_of(program)
+    )
 
 
 def test_sources_are_found_by_name_and_by_path(tmp_path):
-    program = _read(tmp_path, m="")
+    program = read_package(tmp_path, m="")
     assert sorted(program.modules) == ["app", "app.m"]
     assert find_files(str(tmp_path / "app" / "m.py"), []) == [("app.m", tmp_path / "app" / "m.py")]
     assert [name for name, _ in find_files(f"{tmp_path}/app", [])] == ["app", "app.m"]
@@ -203,7 +182,7 @@ def test_sources_are_found_by_name_and_by_path(tmp_path):
 
 
 def test_handlers_around_a_site_come_innermost_first_then_those_of_callers(tmp_path):
-    program = _read(
+    program = read_package(
         tmp_path,
         m="""
         def f(sock):
@@ -244,7 +223,7 @@ def test_adding_code_never_removes_a_site(tmp_path_factory, before, added):
     old = "def f(a):\n    pass\n" + "".join(f"    {statement}\n" for statement in before)
     new = old + "".join(f"    {statement}\n" for statement in added)
     new += "class Fresh:\n    def send(self): pass\n    def go(self): a.go()\n"
-    assert set(_sites(_read(folder, m=old))) <= set(_sites(_read(folder, m=new)))
+    assert set(sites_of(read_package(folder, m=old))) <= set(sites_of(read_package(folder, m=new)))
 
 
 def test_a_large_package_is_read_whole():

@@ -1,0 +1,170 @@
+"""Live progress of a search for the fault behind a failure, on standard error.
+
+Finished rounds are a line each. On a terminal, what is thought of next stands below them and changes in place.
+"""
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from cutset.reproduce.events import Analysed, Event, Finished, GoodRunFinished, RankedSite, RoundFinished
+from cutset.reproduce.result import SearchResult
+from cutset.reproduce.symptoms import Answer
+
+SHOWN_SITES = 5
+SHOWN_MESSAGES = 3
+SHOWN_PROBLEMS = 3
+TEXT_LENGTH = 70  # characters of a log message or a reason
+_UNKNOWN = (
+    "no log statement or traceback of the sources accounts for a message of the failure log: the search has only "
+    "their texts to go by. Is the package that logs them missing from `--source`?"
+)
+_WARNING = "[yellow]warning:[/]"
+_ANSWERS = {
+    Answer.YES: "[bold red]reproduced[/]",
+    Answer.NO: "[dim]no[/]",
+    Answer.CANNOT_TELL: "[magenta]cannot tell[/]",
+}
+
+
+@dataclass(slots=True)
+class Standing:
+    """What the live part shows."""
+
+    most_rounds: int
+    started: float = field(default_factory=time.monotonic)
+    rounds: int = 0  # in all
+    resumed: int = 0  # of them before this session
+    messages: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    ranking: tuple[RankedSite, ...] = ()
+    doing: str = "running the workload without faults, reading the source"
+
+    def per_minute(self) -> float:
+        return 60 * (self.rounds - self.resumed) / max(time.monotonic() - self.started, 0.001)
+
+
+async def show_reproduction(
+    events: AsyncIterator[Event], most_rounds: int, on_event: Callable[[Event], None]
+) -> SearchResult:
+    """Consumes the events to their end, which has the result."""
+    console = Console(stderr=True, highlight=False)
+    standing = Standing(most_rounds)
+    live = Live(console=console, transient=True, get_renderable=lambda: picture(standing), refresh_per_second=4)
+    result: SearchResult | None = None
+    if not console.is_terminal:
+        console.print(standing.doing)
+    with live if console.is_terminal else nullcontext():
+        async for event in events:
+            on_event(event)
+            for line in lines_of(event, standing):
+                _print(console, line)
+            follow(event, standing)
+            if isinstance(event, Finished):
+                result = event.result
+    assert result is not None, "a search ends with its result"
+    return result
+
+
+def _print(console: Console, line: str) -> None:
+    """On a terminal, a round is one line; in a file, nothing is cut off."""
+    if console.is_terminal and not line.startswith(_WARNING):
+        console.print(line, no_wrap=True, overflow="ellipsis")
+    else:
+        console.print(line, soft_wrap=not console.is_terminal)
+
+
+def follow(event: Event, standing: Standing) -> None:
+    match event:
+        case Analysed():
+            standing.messages = standing.missing = event.messages
+            standing.rounds = standing.resumed = event.resumed
+            standing.started = time.monotonic()
+            standing.doing = "first round"
+        case RoundFinished():
+            standing.rounds = max(standing.rounds, event.number)
+            standing.missing = event.missing
+            standing.ranking = event.ranking
+            standing.doing = str(event.stage)
+
+
+def lines_of(event: Event, standing: Standing) -> list[str]:
+    """What remains on the screen."""
+    match event:
+        case GoodRunFinished():
+            line = f"run {event.number} of {event.of} without faults: {event.seconds:.1f} s"
+            return [line, *_warnings(event.problems)]
+        case Analysed():
+            return _analysed_lines(event)
+        case RoundFinished() if event.number > standing.resumed:
+            missing = f"{len(event.missing)} of {_counted(standing.messages)} missing"
+            fault = escape(" + ".join(map(str, event.fired))) or "nothing that was armed occurred"
+            # The long parts last: a narrow terminal cuts them off.
+            line = f"[bold]{event.number:>4}[/] {_ANSWERS[event.answer]}, {missing}  [dim]{event.stage}:[/] {fault}"
+            return [line + _reason(event), *_warnings(event.problems)]
+    return []
+
+
+def _reason(event: RoundFinished) -> str:
+    """A plain no needs none."""
+    return "" if event.answer is Answer.NO else f"  [dim]{escape(_short(event.reason))}[/]"
+
+
+def _analysed_lines(event: Analysed) -> list[str]:
+    read = f"read {event.lines:,} lines of {event.files:,} files in {event.seconds:.1f} s"
+    places = f"{event.sites:,} places for faults, {event.related_sites:,} of them can lead to the failure log"
+    lines = [
+        f"{read}: {places}; the workload gets to them {event.visits:,} times",
+        f"{_counted(event.messages)} to explain: {escape(_texts(event.messages))}",
+    ]
+    if event.resumed:
+        lines.append(f"going on after {event.resumed} rounds")
+    unknown = [] if event.recognised else [_UNKNOWN]
+    return lines + _warnings([*unknown, *(f"not read: {each}" for each in event.skipped)])
+
+
+def _warnings(problems: Sequence[str]) -> list[str]:
+    lines = [f"{_WARNING} {escape(problem)}" for problem in problems[:SHOWN_PROBLEMS]]
+    more = len(problems) - SHOWN_PROBLEMS
+    return [*lines, f"{_WARNING} and {more} more like these"] if more > 0 else lines
+
+
+def _counted(messages: Sequence[str]) -> str:
+    return f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
+
+
+def _texts(messages: Sequence[str]) -> str:
+    shown = [f"“{_short(text)}”" for text in messages[:SHOWN_MESSAGES]]
+    return ", ".join(shown) + (", …" if len(messages) > SHOWN_MESSAGES else "")
+
+
+def _short(text: str) -> str:
+    line = text.partition("\n")[0]
+    return line if len(line) <= TEXT_LENGTH else f"{line[: TEXT_LENGTH - 1]}…"
+
+
+def picture(standing: Standing) -> RenderableType:
+    if not standing.messages:
+        return Spinner("dots", standing.doing)
+    state = f"{standing.rounds} of at most {standing.most_rounds} rounds, {standing.per_minute():.0f} a minute"
+    parts: list[RenderableType] = [Spinner("dots", f"{state}; {standing.doing}")]
+    if standing.missing:
+        count = f"{len(standing.missing)} of {_counted(standing.messages)} missing in the last round: "
+        parts.append(Text(count + _texts(standing.missing), style="dim", no_wrap=True, overflow="ellipsis"))
+    if standing.ranking:
+        table = Table(box=None, padding=(0, 1), show_header=False)
+        table.add_column(width=2, justify="right")
+        table.add_column(no_wrap=True, overflow="ellipsis")
+        table.add_column(no_wrap=True, overflow="ellipsis")
+        for place, each in enumerate(standing.ranking[:SHOWN_SITES], start=1):
+            table.add_row(str(place), Text(each.site), Text(each.next_fault, style="dim"))
+        parts.append(table)
+    return Group(*parts)

@@ -1,0 +1,149 @@
+"""The search for the fault behind a failure, as a user meets it: on the example that the documentation shows."""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cutset.cli.main import app
+from cutset.errors import CutsetError
+
+EXAMPLE = Path(__file__).parents[3] / "examples/reproduce"
+RUN = f"{shlex.quote(sys.executable)} workload.py"
+
+MISBEHAVIOUR = """
+import os, sys, time
+match sys.argv[1:]:
+    case ["fail"]:
+        sys.exit(1)
+    case ["sleep"]:
+        time.sleep(60)
+    case ["die"]:
+        os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(EXAMPLE, tmp_path / "example", ignore=shutil.ignore_patterns("__pycache__", ".cutset"))
+    monkeypatch.chdir(tmp_path / "example")
+    monkeypatch.setenv("COLUMNS", "300")
+    return tmp_path / "example"
+
+
+def reproduce(*arguments: str) -> int:
+    code = app(["reproduce", "case.yaml", "--run", RUN, *arguments], standalone_mode=False)
+    assert isinstance(code, int)
+    return code
+
+
+def searches(folder: Path) -> list[Path]:
+    return sorted((folder / ".cutset/reproductions").iterdir())
+
+
+def test_the_fault_is_found_shown_and_replayed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert reproduce("--jobs", "2") == 1
+
+    printed = capsys.readouterr()
+    assert "OSError(28, 'No space left on device')" in printed.out
+    assert "outbox/__init__.py" in printed.out
+    assert "run 2 of 2 without faults" in printed.err
+    assert "2 messages to explain: “cannot write 3 orders" in printed.err
+    assert "reproduced, 0 of 2 messages missing" in printed.err
+    (search,) = searches(folder)
+    result = json.loads((search / "result.json").read_text())
+    assert result["best"]["faults"][0]["occurrence"] == 3
+    assert "<html" in (search / "report.html").read_text()
+    replayed = subprocess.run([sys.executable, search / "replay/replay.py"], check=False, capture_output=True)
+    assert replayed.returncode == 1, replayed
+
+
+def test_only_rounds_that_show_the_failure_are_kept_once_it_is_found(folder: Path) -> None:
+    # Where the best fault does not do it, there are rounds before the one that does.
+    oracle = ("--oracle", "log:3 of 12 orders", "--no-second-fault", "--out", "found")
+
+    assert reproduce(*oracle) == 1
+    assert reproduce(*oracle, "--keep-rounds") == 1
+
+    tidy, whole = searches(folder)
+    (kept,) = tidy.glob("round-*")
+    assert len(list(whole.glob("round-*"))) > 1
+    assert kept.name == f"round-{json.loads((tidy / 'result.json').read_text())['best']['round']:04}"
+    assert {path.name for path in Path("found").iterdir()} == {"result.json", "report.html", "replay"}
+
+
+def test_a_search_that_gave_up_goes_on_with_more_rounds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert reproduce("--oracle", "log:5 of 12 orders", "--rounds", "2", "--no-second-fault", "--json") == 3
+    first = capsys.readouterr()
+    code = app(["reproduce", "--resume", "--rounds", "3", "--json"], standalone_mode=False)
+    second = capsys.readouterr()
+
+    assert (json.loads(first.out)["reproduced"], json.loads(first.out)["rounds"]) == (False, 2)
+    assert (code, json.loads(second.out)["rounds"]) == (3, 3)
+    assert f"going on with {searches(folder)[0]}" in second.err
+    assert "going on after 2 rounds" in second.err
+    assert second.err.count("messages missing") == 1
+
+
+def test_an_interrupted_search_loses_nothing(folder: Path) -> None:
+    command = [sys.executable, "-m", "cutset", "reproduce", "case.yaml", "--run", RUN, "--oracle", "log:5 of 12 orders"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "300"}) as search:
+        assert search.stderr is not None
+        said = ""
+        while "messages missing" not in said:
+            said += search.stderr.readline()
+        search.send_signal(signal.SIGINT)
+        said += search.stderr.read()
+
+    assert search.returncode == 130
+    assert "no finished round is lost. Go on with `cutset reproduce --resume`\ninterrupted" in said
+    assert not (searches(folder)[0] / "result.json").exists()
+    assert app(["reproduce", "--resume", "--rounds", "1", "--no-second-fault"], standalone_mode=False) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--oracle", "log:wrote 3 orders"], "The oracle holds without any fault: run.log:1"),
+        (["--run", f"{RUN} fail"], "The workload fails by itself, without any fault: exit code 1"),
+        (["--run", f"{RUN} sleep", "--timeout", "1s"], "The workload fails by itself, without any fault: it timed out"),
+        (["--run", f"{RUN} die"], "The workload fails by itself, without any fault: signal 9"),
+        (["--run", "./workload.py"], "The workload does not start: `"),
+        (["--log", "good.log"], "The failure log has nothing that good runs lack"),
+        (["--source", "constants"], "There is nothing to inject in constants"),
+        (["--source", "outbx"], "No Python source of 'outbx'"),
+        (["--oracle", "log:("], "oracle `log:(`, at character 5"),
+        (["--log", "absent.log"], "Cannot read the failure log `"),
+        (["--log-pattern", "("], "("),
+        (["--faults", "exception,hung"], "`--faults exception,hung`: there is no kind of fault `hung`"),
+        (["--env", "DEBUG"], "`--env DEBUG`: expected a name and a value"),
+        (["--timeout", "soon"], "`--timeout soon`: expected a time"),
+    ],
+)
+def test_what_cannot_work_is_explained(folder: Path, arguments: list[str], message: str) -> None:
+    Path("constants.py").write_text("ANSWER = 42\n")
+    at = "2026-03-02 04:11:09,120 INFO [MainThread]"
+    Path("good.log").write_text(f"{at} outbox: wrote 3 orders\n" * 4 + f"{at} root: 12 of 12 orders are on disk\n")
+    with Path("workload.py").open("a") as file:
+        file.write(MISBEHAVIOUR)
+
+    with pytest.raises(CutsetError) as error:
+        reproduce(*arguments)
+
+    assert message in error.value.message
+    assert error.value.exit_code == 2
+
+
+def test_there_must_be_something_to_resume_and_it_must_be_the_same_case(folder: Path) -> None:
+    with pytest.raises(CutsetError, match="There is no unfinished search in"):
+        reproduce("--resume")
+
+    reproduce("--oracle", "log:5 of 12 orders", "--rounds", "1", "--no-second-fault")
+    with pytest.raises(CutsetError, match="has a search for another case: oracle changed"):
+        reproduce("--resume", "--oracle", "log:4 of 12 orders")

@@ -1,0 +1,127 @@
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from cutset.cli.reproduce_progress import Standing, follow, lines_of, picture, show_reproduction
+from cutset.model.reproduction import Site, SiteKind
+from cutset.reproduce.events import Analysed, Event, Finished, GoodRunFinished, RankedSite, RoundFinished, Stage
+from cutset.reproduce.result import Fault, SearchResult
+from cutset.reproduce.symptoms import Answer
+
+RESULT = SearchResult(None, (), None, rounds=1, seconds=1.0, summary="")
+SITE = Site("shop", "pay", "bank.call", 0, SiteKind.CALL, "shop.py", 3, 0, 3, 9)
+FAULT = Fault(SITE, 2, "OSError(104, '[/]')", "", 5, 0, "MainThread", ())
+
+
+def analysed(*messages: str, recognised: int = 1, resumed: int = 0, skipped: tuple[str, ...] = ()) -> Analysed:
+    return Analysed(
+        files=2,
+        lines=1200,
+        seconds=0.25,
+        sites=30,
+        related_sites=4,
+        visits=99,
+        messages=messages,
+        recognised=recognised,
+        skipped=skipped,
+        resumed=resumed,
+    )
+
+
+def finished(number: int, answer: Answer, *fired: Fault, missing: tuple[str, ...] = ()) -> RoundFinished:
+    return RoundFinished(
+        number=number,
+        stage=Stage.SINGLE,
+        fired=fired,
+        answer=answer,
+        reason="the reason",
+        missing=missing,
+        seconds=1.0,
+        ranking=tuple(RankedSite(f"shop::pay::call_{place}", "OSError() at occurrence 1", "") for place in range(9)),
+        problems=(),
+        folder=Path("round"),
+    )
+
+
+def plain(markup: str) -> str:
+    console = Console(width=300, highlight=False)
+    with console.capture() as captured:
+        console.print(markup)
+    return captured.get().rstrip()
+
+
+def test_a_round_is_one_line_with_what_was_tried_and_what_it_showed() -> None:
+    standing = Standing(200, messages=("[red] lost", "gone"))
+
+    lines = [
+        *lines_of(finished(7, Answer.NO, FAULT, missing=("gone",)), standing),
+        *lines_of(finished(8, Answer.NO), standing),
+        *lines_of(finished(9, Answer.CANNOT_TELL, FAULT, FAULT), standing),
+    ]
+
+    fault = "OSError(104, '[/]') at shop::pay::bank.call, occurrence 2"
+    assert [plain(line) for line in lines] == [
+        f"   7 no, 1 of 2 messages missing  one fault: {fault}",
+        "   8 no, 0 of 2 messages missing  one fault: nothing that was armed occurred",
+        f"   9 cannot tell, 0 of 2 messages missing  one fault: {fault} + {fault}  the reason",
+    ]
+
+
+def test_rounds_from_before_an_interruption_are_counted_but_not_shown_again() -> None:
+    standing = Standing(200)
+
+    follow(analysed("lost", resumed=2), standing)
+
+    assert lines_of(finished(2, Answer.NO), standing) == []
+    assert len(lines_of(finished(3, Answer.NO), standing)) == 1
+    assert standing.rounds == 2
+
+
+def test_the_analysis_says_what_is_to_be_explained_and_warns_of_what_it_lacks() -> None:
+    skipped = tuple(f"{name}.py: SyntaxError" for name in "abcde")
+    lines = [plain(line) for line in lines_of(analysed("[lost]", recognised=0, skipped=skipped), Standing(200))]
+
+    assert lines[0].startswith("read 1,200 lines of 2 files in 0.2 s: 30 places for faults, 4 of them")
+    assert lines[1] == "1 message to explain: “[lost]”"
+    assert lines[2].startswith("warning: no log statement or traceback of the sources accounts for")
+    assert lines[3:] == [
+        "warning: not read: a.py: SyntaxError",
+        "warning: not read: b.py: SyntaxError",
+        "warning: and 3 more like these",
+    ]
+
+
+def test_the_live_part_has_the_missing_messages_and_the_best_five_sites() -> None:
+    standing = Standing(200)
+    for event in (analysed("lost", "gone"), finished(1, Answer.NO, FAULT, missing=("gone",))):
+        follow(event, standing)
+    console = Console(width=100)
+
+    with console.capture() as captured:
+        console.print(picture(standing))
+
+    shown = captured.get()
+    assert "1 of at most 200 rounds" in shown
+    assert "1 of 2 messages missing in the last round: “gone”" in shown
+    assert [f"call_{place}" in shown for place in range(6)] == [True] * 5 + [False]
+
+
+def test_without_a_terminal_every_event_is_a_whole_line(capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[Event] = []
+
+    async def events() -> AsyncIterator[Event]:
+        yield GoodRunFinished(1, 2, 0.5, ("a problem",))
+        yield analysed("m" * 60, "n" * 60, "o" * 60, "p")
+        yield finished(1, Answer.YES, FAULT)
+        yield Finished(RESULT)
+
+    assert asyncio.run(show_reproduction(events(), 200, seen.append)) == RESULT
+
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[1:3] == ["run 1 of 2 without faults: 0.5 s", "warning: a problem"]
+    assert lines[4].endswith(f"“{'o' * 60}”, …")
+    assert lines[5].endswith("the reason")
+    assert len(seen) == 4

@@ -1,0 +1,114 @@
+"""A queue on disk that loses its work for good, since one write of its index failed; and how that was found."""
+
+from pathlib import Path
+
+from cutset.model.reproduction import Site, SiteKind
+from cutset.reproduce.causal import Node
+from cutset.reproduce.code_index import NodeKind
+from cutset.reproduce.oracle import parse_oracle
+from cutset.reproduce.result import Fault, Message, Reproduction, SearchResult
+from cutset.reproduce.runner import Workload
+from cutset.reproduce.settings import Case
+
+SOURCE = """\
+class DiskQueue:
+    def push(self, item):
+        try:
+            self._write_index()
+        except OSError as error:
+            log.error("cannot write the index: %s", error)
+            self.broken = True
+
+    def _write_index(self):
+        with open("index", "w") as file:
+            file.write(
+                str(len(self.items))
+            )
+"""
+FAILURE_LOG = """\
+2026-11-16 03:00:00,001 INFO [MainThread] diskqueue: pushed item-0
+2026-11-16 03:00:00,002 INFO [MainThread] diskqueue: pushed item-1
+2026-11-16 03:00:00,003 ERROR [MainThread] diskqueue: cannot write the index: [Errno 28] No space left on device
+Traceback (most recent call last):
+  File "diskqueue.py", line 11, in _write_index
+OSError: [Errno 28] No space left on device
+2026-11-16 03:00:00,005 WARNING [MainThread] diskqueue: queue is read-only, dropping item-3
+2026-11-16 03:00:00,006 WARNING [MainThread] diskqueue: queue is read-only, dropping item-4
+2026-11-16 03:00:00,007 INFO [MainThread] diskqueue: compacted
+"""
+RUN_LOG = """\
+2026-11-17 09:12:00,101 INFO [MainThread] diskqueue: pushed item-0
+2026-11-17 09:12:00,102 INFO [MainThread] diskqueue: pushed item-1
+2026-11-17 09:12:00,103 ERROR [MainThread] diskqueue: cannot write the index: [Errno 5] Input/output error
+Traceback (most recent call last):
+  File "diskqueue.py", line 11, in _write_index
+OSError: [Errno 5] Input/output error
+2026-11-17 09:12:00,105 WARNING [MainThread] diskqueue: queue is read-only, dropping item-3
+2026-11-17 09:12:00,106 WARNING [MainThread] diskqueue: queue is read-only, dropping item-4
+"""
+
+WRITE = Node(NodeKind.EXTERNAL, "diskqueue", "DiskQueue._write_index", 11, "file.write", site=4)
+ESCAPE = Node(NodeKind.INTERNAL, "diskqueue", "DiskQueue.push", 4, "self._write_index")
+HANDLER = Node(NodeKind.HANDLER, "diskqueue", "DiskQueue.push", 5, "except OSError")
+LOG_ERROR = Node(NodeKind.LOCATION, "diskqueue", "DiskQueue.push", 6, "log.error")
+BREAK = Node(NodeKind.LOCATION, "diskqueue", "DiskQueue.push", 7, "self.broken = True")
+BROKEN = Node(NodeKind.CONDITION, "diskqueue", "DiskQueue.push", 3, "self.broken")
+
+MESSAGES = (
+    Message(3, "cannot write the index: [Errno 28]", True, False, (WRITE, ESCAPE, HANDLER, LOG_ERROR)),
+    Message(7, "queue is read-only, dropping item", True, False, (WRITE, ESCAPE, HANDLER, BREAK, BROKEN)),
+    Message(8, "queue is read-only, dropping item", True, False, (WRITE, ESCAPE, HANDLER, BREAK, BROKEN)),
+    Message(9, "compacted", False, False, ()),
+    Message(9, "pushed item", True, True, (WRITE,)),
+)
+
+
+def fault(path: str = "diskqueue.py", **changed: object) -> Fault:
+    site = Site("diskqueue", "DiskQueue._write_index", "file.write", 0, SiteKind.CALL, path, 11, 12, 13, 13)
+    fields: dict[str, object] = {
+        "site": site,
+        "occurrence": 3,
+        "effect": "OSError(28, 'No space left on device')",
+        "why": "the log names it",
+        "log_lines": 2,
+        "process": 0,
+        "thread": "MainThread",
+        "stack": ("workload.py:7 in <module>", "diskqueue.py:4 in push", "diskqueue.py:11 in _write_index"),
+    }
+    return Fault(**(fields | changed))  # type: ignore[arg-type]
+
+
+def reproduction(folder: Path, *faults: Fault, **changed: object) -> Reproduction:
+    fields: dict[str, object] = {
+        "faults": faults or (fault(),),
+        "round": 7,
+        "reason": "line 9 of the output matches",
+        "folder": folder,
+        "repeats": 2,
+        "repeated": 2,
+        "messages": MESSAGES,
+    }
+    return Reproduction(**(fields | changed))  # type: ignore[arg-type]
+
+
+def result(best: Reproduction | None, *alternatives: Reproduction, first: Reproduction | None = None) -> SearchResult:
+    return SearchResult(best, alternatives, first or best, 12, 34.4, "12 rounds tried 11 faults at 5 sites")
+
+
+def case(failure_log: str = FAILURE_LOG) -> Case:
+    return Case(
+        sources=("diskqueue",),
+        search_path=(),
+        drivers=(),
+        failure_log=failure_log,
+        workload=Workload(("python", "workload.py"), timeout_s=30),
+        oracle=parse_oracle("log:'kept 3'"),
+    )
+
+
+def sample(folder: Path) -> SearchResult:
+    """With the source and the run's log in the folder."""
+    path = folder / "diskqueue.py"
+    path.write_text(SOURCE)
+    (folder / "run.log").write_text(RUN_LOG)
+    return result(reproduction(folder, fault(str(path))))
