@@ -32,6 +32,7 @@ def to_document(result: SearchResult, case: Case) -> dict[str, Any]:
     format         1
     reproduced     whether any fault, or two, show the symptom
     rounds, seconds, summary    how far the search got
+    remarks                     what minimising showed
     case           sources, command, oracle
     best           a reproduction, or null: the one to look at, after minimising if that was asked for
     first_found    a reproduction, or null: what the search came upon first; equal to `best` if nothing is simpler
@@ -51,6 +52,7 @@ def to_document(result: SearchResult, case: Case) -> dict[str, Any]:
         "rounds": result.rounds,
         "seconds": round(result.seconds, 3),
         "summary": result.summary,
+        "remarks": list(result.remarks),
         "case": {
             "sources": list(case.sources),
             "command": list(case.workload.command),
@@ -164,11 +166,11 @@ def evidence(found: Reproduction, result: SearchResult, case: Case) -> list[str]
 
 
 def simplification(result: SearchResult) -> list[str]:
-    """What `best` has that `first_found` had otherwise; nothing if they are the same."""
+    """What was found before it was made simpler, if it was; and what that showed."""
     first, best = result.first_found, result.best
     if first is None or best is None or first.faults == best.faults:
-        return []
-    return [f"found first, in round {first.round}: {fault}" for fault in first.faults]
+        return list(result.remarks)
+    return [*(f"found first, in round {first.round}: {fault}" for fault in first.faults), *result.remarks]
 
 
 def alternatives_by_group(result: SearchResult) -> list[tuple[str, list[Reproduction]]]:

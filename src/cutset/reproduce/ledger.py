@@ -33,10 +33,11 @@ def held(folder: Path) -> Iterator[None]:
 def begin(folder: Path, fingerprint: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Starts a ledger, or returns what is in the one that is there already, if it is of the same case."""
     path = folder / _NAME
-    if not path.exists():
+    lines = _read(path) if path.exists() else []
+    if not lines:
         append(folder, {"format": FORMAT, "case": dict(fingerprint)})
         return []
-    first, *lines = _read(path) or [{}]
+    first, *past = lines
     if first.get("format") != FORMAT:
         raise UsageError(f"`{path}` has format {first.get('format')}; this version of Cutset reads format {FORMAT}")
     if differing := [name for name, value in fingerprint.items() if first["case"].get(name) != value]:
@@ -44,7 +45,7 @@ def begin(folder: Path, fingerprint: Mapping[str, Any]) -> list[dict[str, Any]]:
             f"`{folder}` has a search for another case: {', '.join(differing)} changed since then",
             hint="Start a new search without `--resume`",
         )
-    return lines
+    return past
 
 
 def append(folder: Path, line: Mapping[str, Any]) -> None:

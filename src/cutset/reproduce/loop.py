@@ -254,7 +254,12 @@ class _Search:
         (tried,) = await self._rounds(Stage.MINIMISE, [Round((choice,), 1)], earliest.first)
         yield self._event(tried, ())
         self.remarks.append(
-            "any exception there does it" if tried.reproduces else "not any exception does it: a plain one does not"
+            "a plain Exception there shows the symptom, too: the type does not matter"
+            if tried.reproduces
+            else "a plain Exception there does not show the symptom: the type matters"
+        )
+        self.remarks.append(
+            f"occurrence {fails} does not show the symptom" if fails else "the first occurrence shows the symptom"
         )
 
     async def _look_elsewhere(self, found: Tried) -> AsyncIterator[Event]:
@@ -278,7 +283,8 @@ class _Search:
             first_found=self.first_found,
             rounds=len(self.tried),
             seconds=round(time.monotonic() - self.started, 1),
-            summary="; ".join([*self.remarks, str(self.explorer.progress())]),
+            summary=str(self.explorer.progress()),
+            remarks=tuple(self.remarks),
         )
 
     # -- rounds -------------------------------------------------------------------------------------------------------

@@ -59,3 +59,4 @@ class SearchResult:
     rounds: int  # in all
     seconds: float
     summary: str  # how far the search got, in words
+    remarks: tuple[str, ...] = ()  # what minimising showed
