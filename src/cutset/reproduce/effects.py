@@ -22,6 +22,7 @@ MOST_EXCEPTIONS = 4  # per site: what comes later is guesswork
 # In steps, that is, as late as if so many better faults of the site had failed before.
 _ASTRAY = 1  # an exception that does not lead to a message of the failure log, as far as is known
 _GUESSED = 2  # one that the call is not known to raise
+_REASONED = 1  # what a `raise` statement raises: the reason for which it does is somewhere else
 _INSIDE = 2  # one at a call that leads into the analysed code, as far as is known: that has sites of its own
 _NO_EXCEPTION = 2  # all else that can happen there, after the exceptions
 _READS = re.compile(r"(^|\.|_)(read\w*|recv\w*|get\w*|fetch\w*|receive\w*|load\w*|dequeue\w*|pop\w*)$")
@@ -60,7 +61,7 @@ def effects_of(
         library = [kind for package in _packages(imports[site.module]) for kind in trees.get(package, ())]
         if site.kind is SiteKind.RAISE:
             text = construct(resolved or site.expression, "injected", library)
-            return [Effect(text, "the statement raises it", 0)] * (FaultKind.EXCEPTION in kinds)
+            return [Effect(text, "the statement raises it", _REASONED)] * (FaultKind.EXCEPTION in kinds)
         found = candidates(
             site.expression,
             resolved,
