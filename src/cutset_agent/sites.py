@@ -70,7 +70,7 @@ class Hook(dict):  # type: ignore[type-arg]
 
     number: int  # of the process
     lock: Any
-    next_row: Any  # of the record of visits; none before the first
+    next_row: Any  # of the record of visits: where it begins; none before the first
     names: dict[str, int]  # of threads and tasks: where they are in the record
     names_end: int
     name: Callable[[], str]  # of the current thread or task
@@ -211,7 +211,7 @@ def _open_buffer(hook: Hook) -> None:
         hook.report(f"visits of process {os.getpid()} are not recorded: {error!r}")
         buffer = mmap.mmap(-1, size)
     hook.buffers.append(buffer)
-    hook.next_row = itertools.count().__next__
+    hook.next_row = itertools.count(0, VISIT.size).__next__
 
 
 def _visitor(hook: Hook, site: int) -> Callable[..., Any]:
@@ -227,18 +227,19 @@ def _visitor(hook: Hook, site: int) -> Callable[..., Any]:
                 _open_buffer(hook)
         buffer, next_row, names = hook.buffers[-1], hook.next_row, hook.names
         counts = memoryview(buffer)[COUNTS_AT:].cast("I")
-        pack_into, row_size = VISIT.pack_into, VISIT.size
+        pack_into = VISIT.pack_into
 
     def visit(target: Any, awaited: bool = False) -> Any:  # noqa: FBT001, FBT002 - rewritten code is terse
         occurrence = count()
         if trace:
-            row = next_row() if occurrence <= VISITS_OF_SITE else VISITS
-            if row < VISITS:
+            row = next_row() if occurrence <= VISITS_OF_SITE else NAMES_AT
+            if row < NAMES_AT:
                 name = hook.name()
-                name_at = names.get(name)
-                if name_at is None:
+                try:
+                    name_at = names[name]
+                except KeyError:
                     name_at = _place_name(hook, name)
-                pack_into(buffer, row * row_size, name_at, hook.log_lines, site, occurrence)
+                pack_into(buffer, row, name_at, hook.log_lines, site, occurrence)
             else:
                 counts[site] = occurrence
         if faults:

@@ -109,6 +109,23 @@ def missing(good: Sequence[Entry], run: Sequence[Entry], observables: Iterable[O
     return {observable.key for observable in wanted} - present(good, run, wanted)
 
 
+def unlikeness(good: Sequence[Sequence[Entry]], failure: Sequence[Entry], run: Sequence[Entry]) -> int:
+    """How many messages set a run apart from the failure: new or lost, against good runs, in one of them alone.
+
+    What comes and goes between good runs counts for nothing. Entries are best keyed by their text, which tells more
+    than their statement.
+    """
+    first, *others = good
+    noise = {entry.key for other in others for entry in (*surplus(first, other), *surplus(other, first))}
+
+    def changes(log: Sequence[Entry]) -> set[tuple[bool, str]]:
+        new = {(True, entry.key) for entry in surplus(first, log)}
+        lost = {(False, entry.key) for entry in surplus(log, first)}
+        return {change for change in new | lost if change[1] not in noise}
+
+    return len(changes(failure) ^ changes(run))
+
+
 def surplus(good: Sequence[Entry], run: Sequence[Entry]) -> list[Entry]:
     """What `run` has beyond `good`, family by family of threads in the order in which they appear in `run`."""
     known = _by_family(good)

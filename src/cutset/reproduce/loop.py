@@ -1,8 +1,9 @@
 """The search for the fault behind a failure (ANDURIL §3, §5): try one, look at the log, rank again. Yields events.
 
 Good runs come first: they must not show the symptom, and tell what the workload does by itself. Then single faults; if
-none will do, a second one on top of the one that came nearest. What is found is tried again, to see how reliably it
-shows the failure, and, if asked for, made simpler and looked for elsewhere.
+none will do, a second one on top of the one that came nearest. When the oracle holds, the search goes on for a few more
+rounds, unless the run's log is just like the failure log: the symptom may have several causes, and that log tells them
+apart. What is found is tried again, to see how reliably it shows the failure, and, if asked for, made simpler.
 
 Every round is in the ledger before it counts. A search that goes on later reads them from there.
 """
@@ -16,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from cutset.errors import CutsetError, UsageError
-from cutset.model.reproduction import Choice, Visit
+from cutset.model.reproduction import Choice, LogRecord, Visit
 from cutset.reproduce import ledger
 from cutset.reproduce.causal import path
 from cutset.reproduce.code_index import NodeKind
 from cutset.reproduce.effects import effects_of
 from cutset.reproduce.events import Analysed, Event, Finished, GoodRunFinished, RankedSite, RoundFinished, Stage
 from cutset.reproduce.explorer import Explorer, Round
-from cutset.reproduce.log_diff import Entry
+from cutset.reproduce.log_diff import Entry, keyed, unlikeness
 from cutset.reproduce.logs import read_log
 from cutset.reproduce.oracle import judge
 from cutset.reproduce.prepare import LogReader, Prepared, is_absent, prepare, timed
@@ -51,10 +52,10 @@ async def reproduce(case: Case, settings: SearchSettings, folder: Path) -> Async
             yield event
         async for event in search.singles():
             yield event
-        if search.found is None and settings.second_fault:
+        if not search.reproductions and settings.second_fault:
             async for event in search.second_faults():
                 yield event
-        if search.found is not None:
+        if search.reproductions:
             async for event in search.confirm():
                 yield event
         yield Finished(search.finish())
@@ -63,7 +64,8 @@ async def reproduce(case: Case, settings: SearchSettings, folder: Path) -> Async
 class _Search:
     program: Program
     prepared: Prepared
-    good: list[list[Entry]]
+    good: list[list[Entry]]  # by statements, for feedback
+    good_texts: list[list[Entry]]  # by texts, for likeness
     good_visits: tuple[Visit, ...]
     explorer: Explorer
 
@@ -71,8 +73,9 @@ class _Search:
         self.case, self.settings, self.folder = case, settings, folder
         self.started = time.monotonic()
         self.tried: list[Tried] = []
-        self.found: Tried | None = None
+        self.reproductions: list[Tried] = []  # in order, one for each site
         self.best: Reproduction | None = None
+        self._found: Reproduction | None = None  # before minimising
         self.first_found: Reproduction | None = None
         self.alternatives: list[Reproduction] = []
         self.remarks: list[str] = []
@@ -97,10 +100,12 @@ class _Search:
         self.reader = LogReader(self.program)
         analysis = time.monotonic() - begun
         self.plan = _plan(self.program, self.folder)
-        self.good = []
+        self.good, self.good_texts, self.failure_texts = [], [], keyed(failure)
         for number in range(1, GOOD_RUNS + 1):
             line = past_good.get(number) or await self._good_run(number)
-            self.good.append(self._entries(map(Path, line["logs"])))
+            records = self._records(map(Path, line["logs"]))
+            self.good.append(self.reader.entries(records))
+            self.good_texts.append(keyed(records))
             if number == 1:
                 self.good_visits = tuple(Visit(*row) for row in read_visits(str(self.folder / "good-1" / "out")))
             yield GoodRunFinished(number, GOOD_RUNS, line["seconds"], tuple(line["problems"]))
@@ -173,7 +178,9 @@ class _Search:
         visits = tuple(Visit(*row) for row in read_visits(str(out)))
         lacking = [each for each in self.prepared.observables if each.key not in base.shown]
         wanted = lacking or list(self.prepared.observables)
-        apart = timed(self._entries(map(Path, base.logs)), self.reader.entries(self.failure), wanted)
+        apart = timed(
+            self.reader.entries(self._records(map(Path, base.logs))), self.reader.entries(self.failure), wanted
+        )
         explorer = Explorer(self.prepared.facts, wanted, visits, apart, self.settings.explorer)
         explorer.exclude_site(base.fired.choice.site)
         async for event in self._explore(explorer, Stage.SECOND, (base.fired.choice,), self._rounds_left()):
@@ -182,43 +189,53 @@ class _Search:
     async def _explore(
         self, explorer: Explorer, stage: Stage, first: tuple[Choice, ...], budget: int
     ) -> AsyncIterator[Event]:
-        """Until a fault reproduces the failure, nothing is left to try, or the budget is spent."""
+        """Until a fault reproduces the failure well, nothing is left to try, or the budget is spent."""
         done = 0
         for tried in [tried for tried in self._past if tried.stage is stage and tried.first == first]:
             self._past.remove(tried)
             self.tried.append(tried)
             done += 1
             yield self._event(tried, ())
-            if tried.reproduces:
-                self.found = tried
-                return
-            _learn(explorer, tried)
-        while done < budget:
+            self._take(explorer, tried)
+        while done < budget and not self._is_close_enough():
             planned = explorer.next_rounds(min(self.settings.jobs, budget - done))
             if not planned:
                 return
             for each, tried in zip(planned, await self._rounds(stage, planned, first), strict=True):
                 done += 1
                 yield self._event(tried, self._ranking(each))
-                if self.found is None and tried.reproduces:
-                    self.found = tried
-                _learn(explorer, tried)
-            if self.found is not None:
-                return
+                self._take(explorer, tried)
+
+    def _take(self, explorer: Explorer, tried: Tried) -> None:
+        _learn(explorer, tried)
+        if tried.reproduces:
+            self.reproductions.append(tried)
+            explorer.exclude_site(_exact(tried).site)
+
+    def _is_close_enough(self) -> bool:
+        if not self.reproductions:
+            return False
+        since = self.tried[-1].number - self.reproductions[0].number
+        return self._closest().unlike == 0 or since >= self.settings.closer
+
+    def _closest(self) -> Tried:
+        return min(self.reproductions, key=lambda tried: (tried.unlike, tried.number))
 
     # -- what was found -----------------------------------------------------------------------------------------------
 
     async def confirm(self) -> AsyncIterator[Event]:
-        found = self.found
-        assert found is not None
+        found = self._closest()
         async for event in self._repeat(found):
             yield event
-        self.first_found = self.best
         if self.settings.minimise:
             async for event in self._minimise(found):
                 yield event
-            async for event in self._look_elsewhere(found):
+            async for event in self._look_elsewhere():
                 yield event
+        others = [tried for tried in self.reproductions if tried is not found]
+        self.alternatives = [self._reproduction(tried, repeats=0, repeated=0) for tried in others]
+        first = self.reproductions[0]
+        self.first_found = self._reproduction(first, repeats=0, repeated=0) if first is not found else self._found
 
     async def _repeat(self, found: Tried) -> AsyncIterator[Event]:
         again = [Round((_exact(found),), 1)] * self.settings.repeats
@@ -229,6 +246,7 @@ class _Search:
                 held += tried.reproduces
                 yield self._event(tried, ())
         self.best = self._reproduction(found, repeats=len(again), repeated=held)
+        self._found = self._found or self.best
 
     async def _minimise(self, found: Tried) -> AsyncIterator[Event]:
         """Without the first fault, if there are two; then earlier, halving the way to an occurrence that fails to."""
@@ -247,7 +265,7 @@ class _Search:
                 earliest = tried
             else:
                 fails = choice.occurrence
-        if earliest is not self.found:
+        if earliest is not found:
             async for event in self._repeat(earliest):
                 yield event
         choice = Choice(exact.site, _exact(earliest).occurrence, ANY_EXCEPTION)
@@ -262,19 +280,15 @@ class _Search:
             f"occurrence {fails} does not show the symptom" if fails else "the first occurrence shows the symptom"
         )
 
-    async def _look_elsewhere(self, found: Tried) -> AsyncIterator[Event]:
+    async def _look_elsewhere(self) -> AsyncIterator[Event]:
         explorer = self.explorer
-        explorer.exclude_site(_exact(found).site)
         budget = min(ELSEWHERE_ROUNDS, self._rounds_left())
         done = 0
         while done < budget and (planned := explorer.next_rounds(min(self.settings.jobs, budget - done))):
             for each, tried in zip(planned, await self._rounds(Stage.ELSEWHERE, planned, ()), strict=True):
                 done += 1
                 yield self._event(tried, self._ranking(each))
-                _learn(explorer, tried)
-                if tried.reproduces:
-                    self.alternatives.append(self._reproduction(tried, repeats=0, repeated=0))
-                    explorer.exclude_site(_exact(tried).site)
+                self._take(explorer, tried)
 
     def finish(self) -> SearchResult:
         return SearchResult(
@@ -320,7 +334,8 @@ class _Search:
         run = await run_round(self.case.workload, plan, folder)
         verdict = await judge(self.case.oracle, run)
         visited = {visit.site for visit in self.good_visits}
-        shown = await asyncio.to_thread(lambda: self.prepared.shown(self.good[0], self._entries(run.logs)))
+        records = await asyncio.to_thread(self._records, run.logs)
+        shown = self.prepared.shown(self.good[0], self.reader.entries(records))
         tried = Tried(
             number=number,
             stage=stage,
@@ -332,6 +347,7 @@ class _Search:
             answer=verdict.answer,
             reason=verdict.reason,
             shown=shown,
+            unlike=unlikeness(self.good_texts, self.failure_texts, keyed(records)),
             visits=tuple(visit for visit in run.visits if visit.site not in visited),
             logs=tuple(map(str, run.logs)),
             seconds=round(run.wall_s, 3),
@@ -344,9 +360,9 @@ class _Search:
     def _rounds_left(self) -> int:
         return max(0, self.settings.rounds - len(self.tried))
 
-    def _entries(self, logs: Iterable[Path]) -> list[Entry]:
+    def _records(self, logs: Iterable[Path]) -> list[LogRecord]:
         text = "".join(path.read_text(errors="replace") for path in logs if path.exists())
-        return self.reader.entries(read_log(text, self.case.log_pattern))
+        return read_log(text, self.case.log_pattern)
 
     # -- in words -----------------------------------------------------------------------------------------------------
 
@@ -414,6 +430,7 @@ class _Search:
             repeats=repeats,
             repeated=repeated,
             messages=messages,
+            unlike=tried.unlike,
             group=_group(messages),
         )
 

@@ -48,14 +48,15 @@ class Reproduction:
     repeats: int  # so often it was tried again
     repeated: int  # so often the oracle held then
     messages: tuple[Message, ...]
+    unlike: int = 0  # messages that set its log apart from the failure log
     group: str = ""  # other reproductions with the same group are one root cause: what they have in common, in words
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    best: Reproduction | None  # after minimising, if that was asked for
+    best: Reproduction | None  # the one whose log is most like the failure log; minimised, if that was asked for
     alternatives: tuple[Reproduction, ...]  # other sites that show the same symptom
-    first_found: Reproduction | None  # before minimising; the same as `best` if nothing simpler was found
+    first_found: Reproduction | None  # the same as `best` if nothing better was found
     rounds: int  # in all
     seconds: float
     summary: str  # how far the search got, in words

@@ -38,4 +38,5 @@ class SearchSettings:
     delay_s: float = 5.0
     second_fault: bool = True  # when no fault alone will do
     minimise: bool = False  # and look for other sites that show the same symptom
+    closer: int = 10  # rounds after the first reproduction, for one whose log is more like the failure log
     repeats: int = 2  # of what was found, to see how reliably it does it

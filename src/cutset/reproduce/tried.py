@@ -22,6 +22,7 @@ class Tried:
     answer: Answer
     reason: str
     shown: frozenset[str]  # keys of observables
+    unlike: int  # messages that set its log apart from the failure log
     visits: tuple[Visit, ...]  # of sites that the good run does not visit
     logs: tuple[str, ...]
     seconds: float
@@ -59,6 +60,7 @@ def tried_of(fields: Mapping[str, Any]) -> Tried:
         answer=Answer(fields["answer"]),
         reason=fields["reason"],
         shown=frozenset(fields["shown"]),
+        unlike=fields["unlike"],
         visits=tuple(Visit(*row) for row in fields["visits"]),
         logs=tuple(fields["logs"]),
         seconds=fields["seconds"],

@@ -71,6 +71,7 @@ def test_a_round_is_the_same_after_it_was_written_and_read(fired):
         answer=Answer.CANNOT_TELL,
         reason="why",
         shown=frozenset({"a", "b"}),
+        unlike=3,
         visits=(Visit(3, 1, 2, 0, "T"),),
         logs=("run.log",),
         seconds=1.5,
