@@ -113,7 +113,7 @@ class _Search:
         settings = self.settings
         effects = effects_of(self.program, case.search_path, failure, settings.kinds, settings.delay_s)
         self.prepared = await asyncio.to_thread(prepare, self.program, self.reader, failure, self.good, effects)
-        self.texts = {each.key: self.reader.text_of(each) for each in self.prepared.observables}
+        self.texts = self.reader.texts_of(self.prepared.observables, failure)
         if not self.prepared.observables:
             raise UsageError(
                 "The failure log has nothing that good runs lack, and lacks nothing that they have",

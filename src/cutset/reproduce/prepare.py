@@ -4,6 +4,7 @@ The static side reads the source; good runs tell what the workload logs and visi
 that, is what has to be explained.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -12,13 +13,14 @@ from cutset.model.reproduction import LogRecord, Observable, Visit
 from cutset.reproduce.causal import CausalGraph, Reach, causal_graph, reaches
 from cutset.reproduce.effects import EffectsOf
 from cutset.reproduce.exceptions import construct, exceptions_in
-from cutset.reproduce.log_diff import Entry, keyed, present, relevant_observables, surplus, text_keys
+from cutset.reproduce.log_diff import Entry, keyed, present, relevant_observables, text_keys
 from cutset.reproduce.log_statements import index_statements, log_statements
 from cutset.reproduce.strategies import SiteFacts
 from cutset.reproduce.syntax import Program
 from cutset.reproduce.timeline import align, temporal_distance
 from cutset.reproduce.tracebacks import Sighting, index_source, origins, sighting
 
+_USUAL = 4  # steps by which a message that good runs have as well is further from all sites: its place may be chance
 _ABSENT = "absent: "  # before the key of a message that good runs have and the failure log lacks
 
 Apart = Callable[[Visit, str], float]
@@ -33,8 +35,14 @@ class LogReader:
         self.sightings: dict[str, Sighting] = {}
         self._texts: dict[str, str] = {}  # the first message of each key
 
-    def text_of(self, observable: Observable) -> str:
-        return self._texts.get(observable.key.removeprefix(_ABSENT), observable.key)
+    def texts_of(self, observables: Iterable[Observable], failure: Iterable[LogRecord]) -> dict[str, str]:
+        """By key: the first line of its first message in the failure log; of what is missing there, in a good run."""
+        by_line = {record.line: record.message.partition("\n")[0] for record in failure}
+        texts: dict[str, str] = {}
+        for each in observables:
+            usual = self._texts.get(each.key.removeprefix(_ABSENT), each.key)
+            texts.setdefault(each.key, usual if is_absent(each) else by_line.get(each.line) or usual)
+        return texts
 
     def recognised(self, records: Iterable[LogRecord]) -> list[LogRecord]:
         """Those that the analysed source has a part in."""
@@ -74,12 +82,13 @@ class Prepared:
     graph: CausalGraph
     apart: Apart  # how far a visit is from an observable, in lines of the failure log (§5.2.3)
     reasons: Mapping[tuple[int, str], str]  # why an effect is tried at a site
+    few: Mapping[str, float]  # by the key of what is missing: so many of it in a run are as few as in the failure log
 
     def shown(self, good: Sequence[Entry], run: Sequence[Entry]) -> frozenset[str]:
-        """Keys of the observables that a run shows, too."""
-        lost = {_ABSENT + entry.key for entry in surplus(run, good)}
+        """Keys of the observables that a run shows, too; of what is missing, it shows that it is missing."""
+        counts = Counter(_ABSENT + entry.key for entry in run)
         found = present(good, run, [each for each in self.observables if not is_absent(each)])
-        return frozenset(found) | {each.key for each in self.observables if each.key in lost}
+        return frozenset(found) | {key for key, few in self.few.items() if counts[key] <= few}
 
 
 def is_absent(observable: Observable) -> bool:
@@ -96,11 +105,14 @@ def prepare(
     """`good` are the entries of good runs; the first is the one that visits are compared with."""
     failed = reader.entries(failure)
     observables = relevant_observables(good[0], failed, *good[1:])
+    few: dict[str, float] = {}
     seen = [reader.sightings[each.key] for each in observables if each.key in reader.sightings]
-    if not seen:
-        # Nothing new was said that the source knows: then what was no longer said has to be explained, too.
-        absent, seen = _absent(reader, failed, good[0])
-        observables += absent
+    usual = {entry.key for entries in good for entry in entries}
+    if all(each.key in usual for each in seen):
+        # Nothing was said that good runs do not say, if perhaps elsewhere: then what it says less often tells more.
+        few = _rarer(reader, failed, good)
+        observables += _absent(few, failed)
+        seen += [replace(reader.sightings[key.removeprefix(_ABSENT)], key=key, missing=True) for key in few]
     graph = causal_graph(program, dict.fromkeys(seen))
     near = reaches(graph)
     traced = reader.traced(failure)
@@ -113,13 +125,13 @@ def prepare(
         facts.append(
             SiteFacts(
                 str(site),
-                {key: reach.steps for key, reach in reached.items()},
+                {key: reach.steps + _USUAL * (key in usual) for key, reach in reached.items()},
                 tuple(effect.text for effect in found),
                 tuple(traced.get(number, ())),
                 tuple(effect.cost for effect in found),
             )
         )
-    return Prepared(tuple(facts), tuple(observables), graph, timed(good[0], failed, observables), reasons)
+    return Prepared(tuple(facts), tuple(observables), graph, timed(good[0], failed, observables), reasons, few)
 
 
 def _wanted(reached: Iterable[Reach]) -> tuple[str, ...]:
@@ -128,14 +140,24 @@ def _wanted(reached: Iterable[Reach]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kind for types in wanted for kind in types)) if all(wanted) else ()
 
 
-def _absent(
-    reader: LogReader, failed: Sequence[Entry], good: Sequence[Entry]
-) -> tuple[list[Observable], list[Sighting]]:
-    end = max((entry.line for entry in failed), default=1)
-    lost = [entry for entry in surplus(failed, good) if entry.key in reader.sightings]
-    observables = [Observable(_ABSENT + entry.key, entry.thread, end) for entry in lost]
-    seen = [replace(reader.sightings[entry.key], key=_ABSENT + entry.key, missing=True) for entry in lost]
-    return observables, seen
+def _rarer(reader: LogReader, failed: Sequence[Entry], good: Sequence[Sequence[Entry]]) -> dict[str, float]:
+    """Messages that the failure log has fewer of than can be chance, and how few are as few."""
+    counts = [Counter(entry.key for entry in entries) for entries in good]
+    had = Counter(entry.key for entry in failed)
+    few = {}
+    for key in dict.fromkeys(entry.key for entry in good[0]):
+        least, most = (chosen(count[key] for count in counts) for chosen in (min, max))
+        if key in reader.sightings and had[key] < least - (most - least):
+            few[_ABSENT + key] = (had[key] + least) / 2
+    return few
+
+
+def _absent(keys: Iterable[str], failed: Sequence[Entry]) -> list[Observable]:
+    """Each is missed from its last time on."""
+    last = {_ABSENT + entry.key: entry for entry in failed}
+    return [
+        Observable(key, last[key].thread, last[key].line + 1) if key in last else Observable(key, "", 1) for key in keys
+    ]
 
 
 def timed(good: Sequence[Entry], failed: Sequence[Entry], observables: Sequence[Observable]) -> Apart:
