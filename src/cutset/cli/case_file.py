@@ -23,7 +23,7 @@ from cutset.cli.workload_command import (
     search_path,
     split_command,
 )
-from cutset.config import STRICT, Name, Positive, expect, read_yaml, validate
+from cutset.config import STRICT, Name, NotNegative, Positive, expect, read_yaml, validate
 from cutset.errors import InputError, UsageError
 from cutset.reproduce.explorer import ExplorerSettings
 from cutset.reproduce.oracle import Both, Check, Either, Not, Oracle, parse_oracle, quiet_seconds
@@ -56,8 +56,10 @@ class CaseFile:
     python: Name | None = None
     log_from: Name | None = None  # where a round's log is
     log_pattern: str | None = None
+    prints: bool | None = None  # what `print` writes is log, too
     rounds: Positive | None = None
     jobs: Positive | None = None
+    closer: NotNegative | None = None  # rounds after the first reproduction
     strategy: StrategyName | None = None
     faults: tuple[FaultKind, ...] | None = None
     second_fault: bool | None = None
@@ -149,7 +151,7 @@ def _anchored_run(case: CaseFile, folder: Path) -> CaseFile:
 
 
 def search_settings(case: CaseFile) -> SearchSettings:
-    given = {name: getattr(case, name) for name in ("rounds", "jobs", "second_fault", "minimise")}
+    given = {name: getattr(case, name) for name in ("rounds", "jobs", "closer", "second_fault", "minimise")}
     if case.faults is not None:
         given["kinds"] = frozenset(case.faults)
     if case.strategy is not None:
@@ -194,6 +196,7 @@ def build_case(case: CaseFile) -> Case:
         ),
         oracle=oracle,
         log_pattern=case.log_pattern,
+        prints=bool(case.prints),
     )
 
 

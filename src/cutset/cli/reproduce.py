@@ -73,6 +73,14 @@ def reproduce_command(
             help="How to search. " + " ".join(f"*{name}*: {each.description}." for name, each in STRATEGIES.items()),
         ),
     ] = None,
+    closer: Annotated[
+        int | None,
+        typer.Option(
+            "--closer",
+            min=0,
+            help="Rounds after the first success, for a fault whose log is more like the failure log. Default: 10.",
+        ),
+    ] = None,
     second_fault: Annotated[
         bool | None,
         typer.Option("--second-fault/--no-second-fault", help="Try a second one on top when none alone does it."),
@@ -98,6 +106,9 @@ def reproduce_command(
     log_pattern: Annotated[
         str | None,
         typer.Option("--log-pattern", help="A regular expression for a log line, with a group `message` and others."),
+    ] = None,
+    prints: Annotated[
+        bool | None, typer.Option("--prints/--no-prints", help="Recognise what `print` writes, as log messages.")
     ] = None,
     python: Annotated[
         str | None, typer.Option("--python", help="The interpreter of the workload, if its command does not tell.")
@@ -135,8 +146,10 @@ def reproduce_command(
         python=python,
         log_from=log_from,
         log_pattern=log_pattern,
+        prints=prints,
         rounds=rounds,
         jobs=jobs,
+        closer=closer,
         strategy=strategy,
         faults=_kinds(faults) if faults is not None else None,
         second_fault=second_fault,

@@ -97,7 +97,7 @@ class _Search:
         past = ledger.begin(self.folder, _fingerprint(case, self.settings, self.program))
         past_good = {line["good"]: line for line in past if "good" in line}
         self._past = [tried_of(line["round"]) for line in past if "round" in line]
-        self.reader = LogReader(self.program)
+        self.reader = LogReader(self.program, prints=case.prints)
         analysis = time.monotonic() - begun
         self.plan = _plan(self.program, self.folder)
         self.good, self.good_texts, self.failure_texts = [], [], keyed(failure)

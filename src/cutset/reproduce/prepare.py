@@ -29,8 +29,8 @@ Apart = Callable[[Visit, str], float]
 class LogReader:
     """Gives log records the keys by which runs are compared: their statement in the source, else their text."""
 
-    def __init__(self, program: Program) -> None:
-        self._statements = index_statements(log_statements(program))
+    def __init__(self, program: Program, *, prints: bool = False) -> None:
+        self._statements = index_statements(log_statements(program, prints=prints))
         self._source = index_source(program)
         self.sightings: dict[str, Sighting] = {}
         self._texts: dict[str, str] = {}  # the first message of each key

@@ -27,6 +27,7 @@ class Case:
     workload: Workload
     oracle: Oracle
     log_pattern: str | None = None
+    prints: bool = False  # what `print` writes is log, too
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ def test_a_folder_of_packages_stands_for_them(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("runs: python x.py", "`runs`: unknown key. Did you mean `run`? Valid keys: `cwd`, `driver`, "),
+        ("runs: python x.py", "`runs`: unknown key. Did you mean `run`? Valid keys: `closer`, `cwd`, `driver`, "),
         ("source: shop", '`source`: expected a list, found "shop"'),
         ("rounds: many", '`rounds`: expected a whole number, found "many"'),
         ("timeout: soon", '`timeout`: expected a time such as `60s` or `2m`, found "soon"'),
