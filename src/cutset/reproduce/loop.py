@@ -19,17 +19,16 @@ from typing import Any
 from cutset.errors import CutsetError, UsageError
 from cutset.model.reproduction import Choice, LogRecord, Visit
 from cutset.reproduce import ledger
-from cutset.reproduce.causal import path
-from cutset.reproduce.code_index import NodeKind
 from cutset.reproduce.effects import effects_of
 from cutset.reproduce.events import Analysed, Event, Finished, GoodRunFinished, RankedSite, RoundFinished, Stage
 from cutset.reproduce.explorer import Explorer, Round
 from cutset.reproduce.log_diff import Entry, keyed, unlikeness
 from cutset.reproduce.logs import read_log
+from cutset.reproduce.narrate import Story, ranking_of, reproduction_of, round_event, round_folder
 from cutset.reproduce.oracle import judge
-from cutset.reproduce.prepare import LogReader, Prepared, is_absent, prepare, timed
-from cutset.reproduce.result import Fault, Message, Reproduction, SearchResult
-from cutset.reproduce.runner import Fired, RoundRecord, run_round
+from cutset.reproduce.prepare import LogReader, Prepared, prepare, timed
+from cutset.reproduce.result import Reproduction, SearchResult
+from cutset.reproduce.runner import RoundRecord, run_round
 from cutset.reproduce.settings import Case, SearchSettings
 from cutset.reproduce.source import read_program
 from cutset.reproduce.symptoms import Answer
@@ -41,6 +40,7 @@ from cutset_agent.site_visits import read_visits
 GOOD_RUNS = 2  # the second tells what comes and goes by itself
 SINGLES_SHARE = 0.75  # of the rounds, if a second fault is to be tried at all
 ELSEWHERE_ROUNDS = 20
+MOST_CONFIRMED = 3  # reproductions that are tried again
 ANY_EXCEPTION = "Exception('injected')"
 
 
@@ -64,6 +64,7 @@ async def reproduce(case: Case, settings: SearchSettings, folder: Path) -> Async
 class _Search:
     program: Program
     prepared: Prepared
+    story: Story
     good: list[list[Entry]]  # by statements, for feedback
     good_texts: list[list[Entry]]  # by texts, for likeness
     good_visits: tuple[Visit, ...]
@@ -74,10 +75,8 @@ class _Search:
         self.started = time.monotonic()
         self.tried: list[Tried] = []
         self.reproductions: list[Tried] = []  # in order, one for each site
-        self.best: Reproduction | None = None
-        self._found: Reproduction | None = None  # before minimising
-        self.first_found: Reproduction | None = None
-        self.alternatives: list[Reproduction] = []
+        self.best: Tried | None = None
+        self._repeats: dict[int, list[Tried]] = {}  # by the number of the round that was repeated
         self.remarks: list[str] = []
 
     # -- before the first fault ---------------------------------------------------------------------------------------
@@ -113,7 +112,8 @@ class _Search:
         settings = self.settings
         effects = effects_of(self.program, case.search_path, failure, settings.kinds, settings.delay_s)
         self.prepared = await asyncio.to_thread(prepare, self.program, self.reader, failure, self.good, effects)
-        self.texts = self.reader.texts_of(self.prepared.observables, failure)
+        texts = self.reader.texts_of(self.prepared.observables, failure)
+        self.story = Story(self.program, self.prepared, texts, self.folder)
         if not self.prepared.observables:
             raise UsageError(
                 "The failure log has nothing that good runs lack, and lacks nothing that they have",
@@ -126,7 +126,7 @@ class _Search:
             sites=len(self.program.sites),
             related_sites=sum(bool(facts.distances) for facts in self.prepared.facts),
             visits=len(self.good_visits),
-            messages=tuple(self.texts.values()),
+            messages=tuple(texts.values()),
             recognised=len(self.reader.recognised(failure)),
             skipped=tuple(f"{skipped.path}: {skipped.reason}" for skipped in self.program.skipped),
             resumed=len(self._past),
@@ -174,7 +174,7 @@ class _Search:
         base = max(fired, key=lambda tried: (len(tried.shown), -tried.number), default=None)
         if base is None or base.fired is None:
             return
-        out = self.folder / _folder_of(base.number) / "out"
+        out = round_folder(self.folder, base.number) / "out"
         visits = tuple(Visit(*row) for row in read_visits(str(out)))
         lacking = [each for each in self.prepared.observables if each.key not in base.shown]
         wanted = lacking or list(self.prepared.observables)
@@ -195,7 +195,7 @@ class _Search:
             self._past.remove(tried)
             self.tried.append(tried)
             done += 1
-            yield self._event(tried, ())
+            yield self._event(tried)
             self._take(explorer, tried)
         while done < budget and not self._is_close_enough():
             planned = explorer.next_rounds(min(self.settings.jobs, budget - done))
@@ -203,74 +203,74 @@ class _Search:
                 return
             for each, tried in zip(planned, await self._rounds(stage, planned, first), strict=True):
                 done += 1
-                yield self._event(tried, self._ranking(each))
+                yield self._event(tried, ranking_of(self.story, each))
                 self._take(explorer, tried)
 
     def _take(self, explorer: Explorer, tried: Tried) -> None:
         _learn(explorer, tried)
         if tried.reproduces:
             self.reproductions.append(tried)
-            explorer.exclude_site(_exact(tried).site)
+            explorer.exclude_site(tried.choice.site)
 
     def _is_close_enough(self) -> bool:
         if not self.reproductions:
             return False
         since = self.tried[-1].number - self.reproductions[0].number
-        return self._closest().unlike == 0 or since >= self.settings.closer
-
-    def _closest(self) -> Tried:
-        return min(self.reproductions, key=lambda tried: (tried.unlike, tried.number))
+        return min(map(_likeness, self.reproductions))[0] == 0 or since >= self.settings.closer
 
     # -- what was found -----------------------------------------------------------------------------------------------
 
     async def confirm(self) -> AsyncIterator[Event]:
-        found = self._closest()
-        async for event in self._repeat(found):
-            yield event
+        """Again, the one with the most similar log first, until one shows the symptom at least every second time."""
+        for found in sorted(self.reproductions, key=_likeness)[:MOST_CONFIRMED]:
+            async for event in self._repeat(found):
+                yield event
+            if 2 * self._held(found) >= self.settings.repeats:
+                break
+        found = max(self.reproductions, key=lambda tried: (self._held(tried), *(-part for part in _likeness(tried))))
+        self.best = found
         if self.settings.minimise:
             async for event in self._minimise(found):
                 yield event
             async for event in self._look_elsewhere():
                 yield event
-        others = [tried for tried in self.reproductions if tried is not found]
-        self.alternatives = [self._reproduction(tried, repeats=0, repeated=0) for tried in others]
-        first = self.reproductions[0]
-        self.first_found = self._reproduction(first, repeats=0, repeated=0) if first is not found else self._found
+
+    def _held(self, found: Tried) -> int:
+        return sum(tried.reproduces for tried in self._repeats.get(found.number, ()))
 
     async def _repeat(self, found: Tried) -> AsyncIterator[Event]:
-        again = [Round((_exact(found),), 1)] * self.settings.repeats
-        held = 0
+        again = [Round((found.choice,), 1)] * self.settings.repeats
+        repeats = self._repeats.setdefault(found.number, [])
         for start in range(0, len(again), self.settings.jobs):
             batch = again[start : start + self.settings.jobs]
             for tried in await self._rounds(Stage.REPEAT, batch, found.first):
-                held += tried.reproduces
-                yield self._event(tried, ())
-        self.best = self._reproduction(found, repeats=len(again), repeated=held)
-        self._found = self._found or self.best
+                repeats.append(tried)
+                yield self._event(tried)
 
     async def _minimise(self, found: Tried) -> AsyncIterator[Event]:
         """Without the first fault, if there are two; then earlier, halving the way to an occurrence that fails to."""
-        exact = _exact(found)
+        exact = found.choice
         if found.first:
             (alone,) = await self._rounds(Stage.MINIMISE, [Round((exact,), 1)], ())
-            yield self._event(alone, ())
+            yield self._event(alone)
             found = alone if alone.reproduces else found
         earliest, fails = found, 0
-        while (high := _exact(earliest).occurrence) - fails > 1:
+        while (high := earliest.choice.occurrence) - fails > 1:
             middle = 1 if fails == 0 and high > 2 and earliest is found else (fails + high) // 2
             choice = Choice(exact.site, middle, exact.effect)
             (tried,) = await self._rounds(Stage.MINIMISE, [Round((choice,), 1)], found.first)
-            yield self._event(tried, ())
+            yield self._event(tried)
             if tried.reproduces:
                 earliest = tried
             else:
                 fails = choice.occurrence
-        if earliest is not found:
+        if earliest is not self.best:
+            self.best = earliest
             async for event in self._repeat(earliest):
                 yield event
-        choice = Choice(exact.site, _exact(earliest).occurrence, ANY_EXCEPTION)
+        choice = Choice(exact.site, earliest.choice.occurrence, ANY_EXCEPTION)
         (tried,) = await self._rounds(Stage.MINIMISE, [Round((choice,), 1)], earliest.first)
-        yield self._event(tried, ())
+        yield self._event(tried)
         self.remarks.append(
             "a plain Exception there shows the symptom, too: the type does not matter"
             if tried.reproduces
@@ -287,14 +287,15 @@ class _Search:
         while done < budget and (planned := explorer.next_rounds(min(self.settings.jobs, budget - done))):
             for each, tried in zip(planned, await self._rounds(Stage.ELSEWHERE, planned, ()), strict=True):
                 done += 1
-                yield self._event(tried, self._ranking(each))
+                yield self._event(tried, ranking_of(self.story, each))
                 self._take(explorer, tried)
 
     def finish(self) -> SearchResult:
+        others = [tried for tried in self.reproductions if self.best and tried.choice.site != self.best.choice.site]
         return SearchResult(
-            best=self.best,
-            alternatives=tuple(self.alternatives),
-            first_found=self.first_found,
+            best=self._reproduction(self.best) if self.best else None,
+            alternatives=tuple(map(self._reproduction, others)),
+            first_found=self._reproduction(self.reproductions[0]) if self.reproductions else None,
             rounds=len(self.tried),
             seconds=round(time.monotonic() - self.started, 1),
             summary=str(self.explorer.progress()),
@@ -328,7 +329,7 @@ class _Search:
         return [tried or next(fresh) for tried in known]
 
     async def _round(self, stage: Stage, number: int, planned: Round, first: tuple[Choice, ...]) -> Tried:
-        folder = self.folder / _folder_of(number)
+        folder = round_folder(self.folder, number)
         _remove(folder)
         plan = {**self.plan, "choices": choice_rows(planned.window), "first": choice_rows(first)}
         run = await run_round(self.case.workload, plan, folder)
@@ -366,73 +367,12 @@ class _Search:
 
     # -- in words -----------------------------------------------------------------------------------------------------
 
-    def _event(self, tried: Tried, ranking: tuple[RankedSite, ...]) -> RoundFinished:
-        return RoundFinished(
-            number=tried.number,
-            stage=tried.stage,
-            fired=self._faults(tried),
-            answer=tried.answer,
-            reason=tried.reason,
-            missing=tuple(text for key, text in self.texts.items() if key not in tried.shown),
-            seconds=tried.seconds,
-            ranking=ranking,
-            problems=tried.problems,
-            folder=self.folder / _folder_of(tried.number),
-        )
+    def _event(self, tried: Tried, ranking: tuple[RankedSite, ...] = ()) -> RoundFinished:
+        return round_event(self.story, tried, ranking)
 
-    def _ranking(self, planned: Round) -> tuple[RankedSite, ...]:
-        return tuple(
-            RankedSite(
-                site=self.prepared.facts[candidate.site].name,
-                next_fault=_fault_in_words(candidate.choices[0]),
-                why=f"{candidate.distance} steps to “{self.texts.get(candidate.observable.key, '')}”"
-                if candidate.observable
-                else "",
-            )
-            for candidate in planned.ranking
-        )
-
-    def _faults(self, tried: Tried) -> tuple[Fault, ...]:
-        return tuple(self._fault(fired) for fired in (*tried.fired_first, tried.fired) if fired is not None)
-
-    def _fault(self, fired: Fired) -> Fault:
-        choice = fired.choice
-        return Fault(
-            site=self.program.sites[choice.site],
-            occurrence=choice.occurrence,
-            effect=choice.effect,
-            why=self.prepared.reasons.get((choice.site, choice.effect), ""),
-            log_lines=fired.log_lines,
-            process=fired.process,
-            thread=fired.thread,
-            stack=fired.stack,
-        )
-
-    def _reproduction(self, tried: Tried, *, repeats: int, repeated: int) -> Reproduction:
-        graph, site = self.prepared.graph, _exact(tried).site
-        absent = {each.key for each in self.prepared.observables if is_absent(each)}
-        lines = {each.key: each.line for each in reversed(self.prepared.observables)}
-        messages = tuple(
-            Message(
-                line=lines[key],
-                text=text,
-                shown=key in tried.shown,
-                absent=key in absent,
-                chain=tuple(path(graph, site, key)),
-            )
-            for key, text in self.texts.items()
-        )
-        return Reproduction(
-            faults=self._faults(tried),
-            round=tried.number,
-            reason=tried.reason,
-            folder=self.folder / _folder_of(tried.number),
-            repeats=repeats,
-            repeated=repeated,
-            messages=messages,
-            unlike=tried.unlike,
-            group=_group(messages),
-        )
+    def _reproduction(self, tried: Tried) -> Reproduction:
+        repeats = self._repeats.get(tried.number, ())
+        return reproduction_of(self.story, tried, repeats=len(repeats), repeated=self._held(tried))
 
 
 def _learn(explorer: Explorer, tried: Tried) -> None:
@@ -440,23 +380,9 @@ def _learn(explorer: Explorer, tried: Tried) -> None:
     explorer.learn(Round(tried.window, tried.size), fired, tried.shown, tried.visits)
 
 
-def _exact(tried: Tried) -> Choice:
-    assert tried.fired is not None
-    return tried.fired.choice
-
-
-def _group(messages: Iterable[Message]) -> str:
-    """Faults that reach the same handler on their way are one root cause."""
-    chains = sorted((message.chain for message in messages if message.chain), key=len)
-    for node in chains[0] if chains else ():
-        if node.kind is NodeKind.HANDLER:
-            return f"it reaches `{node.text}` in {node.module}.{node.function}, line {node.line}"
-    shown = [f"“{message.text}”" for message in messages if message.shown]
-    return f"it brings {', '.join(shown[:3])}" if shown else "it brings none of the failure log's messages"
-
-
-def _fault_in_words(choice: Choice) -> str:
-    return f"{choice.effect} at {f'occurrence {choice.occurrence}' if choice.occurrence else 'any occurrence'}"
+def _likeness(tried: Tried) -> tuple[int, int]:
+    """The smaller, the more a run's log is like the failure log; of equal ones the earlier."""
+    return tried.unlike, tried.number
 
 
 def _ending(run: RoundRecord) -> str:
@@ -467,10 +393,6 @@ def _ending(run: RoundRecord) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()
-
-
-def _folder_of(number: int) -> str:
-    return f"round-{number:04}"
 
 
 def _remove(folder: Path) -> None:

@@ -32,6 +32,12 @@ class Tried:
     def reproduces(self) -> bool:
         return self.answer is Answer.YES and self.fired is not None and len(self.fired_first) == len(self.first)
 
+    @property
+    def choice(self) -> Choice:
+        """The fault that fired, with its occurrence."""
+        assert self.fired is not None
+        return self.fired.choice
+
 
 def choice_rows(choices: Iterable[Choice]) -> list[list[Any]]:
     """As a plan has them."""
