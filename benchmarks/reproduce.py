@@ -22,6 +22,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -154,18 +155,19 @@ def tested(test: Path) -> str:
     )
 
 
-async def run_cases(
+def run_cases(
     cases: list[Path], environments: Path, settings: SearchSettings, seconds: float, at_once: int
 ) -> dict[str, dict[str, Any]]:
-    slots = asyncio.Semaphore(at_once)
+    """In a process each, as users do."""
+    with ProcessPoolExecutor(at_once, max_tasks_per_child=1) as pool:
+        running = [pool.submit(run_one, case, environments, settings, seconds) for case in cases]
+        return {case.name: future.result() for case, future in zip(cases, running, strict=True)}
 
-    async def one(case: Path) -> dict[str, Any]:
-        async with slots:
-            result = await run_case(case, environments, settings, seconds)
-            print(f"{case.name}: {settings.explorer.strategy}: {result}", flush=True)
-            return result
 
-    return dict(zip([case.name for case in cases], await asyncio.gather(*map(one, cases)), strict=True))
+def run_one(case: Path, environments: Path, settings: SearchSettings, seconds: float) -> dict[str, Any]:
+    result = asyncio.run(run_case(case, environments, settings, seconds))
+    print(f"{case.name}: {settings.explorer.strategy}: {result}", flush=True)
+    return result
 
 
 def summary(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -196,7 +198,7 @@ def main() -> None:
     skipped = [case for case in cases if not can_run(case)]
     cases = [case for case in cases if case not in skipped]
     settings = SearchSettings(options.rounds, explorer=ExplorerSettings(options.strategy))
-    results = asyncio.run(run_cases(cases, options.environments, settings, 3600, options.at_once))
+    results = run_cases(cases, options.environments, settings, 3600, options.at_once)
     document: dict[str, Any] = {"cases": len(cases), "skipped": [case.name for case in skipped], **summary(results)}
     shown = ("site", "is_ground_truth", "found_in_round", "unlike", "repeated", "replay", "fixed_version")
     document["found"] = {name: {key: result.get(key) for key in shown} for name, result in results.items()}
@@ -213,7 +215,7 @@ def main() -> None:
                     repeats=0,
                 )
                 found = run_cases(cases, options.environments, ablation, options.ablation_seconds, options.at_once)
-                document["ablations"][strategy] = summary(asyncio.run(found))
+                document["ablations"][strategy] = summary(found)
         document |= hook_costs.measure()
         document |= hook_suites.measure(options.environments / "_suites")
     print(json.dumps(document))

@@ -2,6 +2,7 @@
 
 import ast
 import sys
+import threading
 import tokenize
 import warnings
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cutset.reproduce.syntax import Skipped
+
+_reading = threading.RLock()
 
 
 def read_text(path: Path, skipped: list[Skipped]) -> str | None:
@@ -32,10 +35,14 @@ def parse(text: str, path: Path, skipped: list[Skipped]) -> ast.Module | None:
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
-    """What the parser takes is read: an expression of 2,000 terms is as many levels, at several calls each."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, 30_000))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
+    """What the parser takes is read: an expression of 2,000 terms is as many levels, at several calls each.
+
+    One at a time: the limit is the process's, and CPython's parser fails if it changes in another thread meanwhile.
+    """
+    with _reading:
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(before, 30_000))
+        try:
+            yield
+        finally:
+            sys.setrecursionlimit(before)
