@@ -1,7 +1,8 @@
 """The fault plan as it travels in a request: MicroFI §4.3's token, made to carry the whole plan and a signature.
 
 `WIRE.md` beside this file is the specification, `wire_vectors.json` its golden vectors. Standard library only: the
-driver, the agents and the tests share this file; `cutset/inject/filter.lua` is its twin inside Envoy.
+driver, the agents and the tests share this file; `cutset/inject/filter.lua` is its twin inside Envoy. Its dataclasses
+have no slots, which Python 3.9 could not give them: services under test may run on it.
 """
 
 import base64
@@ -23,12 +24,13 @@ ID_CHARACTERS = 4
 
 _VALUE = re.compile(
     r"(?P<body>1\.(?P<expiry>[\w-]{6})(?P<salt>[\w-])"
-    r"(?P<groups>(?:~[AGD][0-9]{1,7}(?:p[0-9]{1,2})?(?:n[0-9]{1,2})?\.(?:[\w-]{4})+)*))\.(?P<mac>[\w-]{16})",
+    r"(?P<groups>(?:~[AGDL][0-9]{1,7}(?:p[0-9]{1,2})?(?:n[0-9]{1,2})?(?:o[0-9]{1,2})?\.(?:[\w-]{4})+)*))"
+    r"\.(?P<mac>[\w-]{16})",
     re.ASCII,
 )
-_GROUP = re.compile(r"~([AGD])([0-9]+)(?:p([0-9]+))?(?:n([0-9]+))?\.([\w-]+)", re.ASCII)
+_GROUP = re.compile(r"~([AGDL])([0-9]+)(?:p([0-9]+))?(?:n([0-9]+))?(?:o([0-9]+))?\.([\w-]+)", re.ASCII)
 _IDENTIFIER = re.compile(r"[0-9]+|[0-9A-Fa-f-]{8,}|(?=.*[0-9])[0-9A-Za-z]{6,}")
-_LIMITS = {"A": (200, 599), "G": (1, 16), "D": (1, 3_600_000)}
+_LIMITS = {"A": (200, 599), "G": (1, 16), "D": (1, 3_600_000), "L": (0, 9_999_999)}
 
 
 class WireError(ValueError):
@@ -43,9 +45,12 @@ class PlanRejectedError(WireError):
     """A received value is not a valid plan; the text is the reason."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, order=True)
 class Target:
-    """Where a fault happens. An empty API means every API of the service, an empty replica every replica."""
+    """Where a fault happens. An empty API means every API of the service, an empty replica every replica.
+
+    For an agent the API is an endpoint of the service's own calls, such as `cache/redis/get`.
+    """
 
     service: str
     api: str = ""
@@ -61,25 +66,28 @@ class Target:
         return f"{self.service}|{self.api}" if self.api else self.service
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, order=True)
 class WireFault:
-    kind: str  # "A" answer with an HTTP status, "G" with a gRPC status, "D" delay by milliseconds
+    kind: str  # "A" answer with an HTTP status, "G" with a gRPC status, "D" delay by milliseconds, "L" `fault_code`
     value: int
     percent: int = 100
     attempts: int = 0  # only the first n attempts of a call; 0 means all
+    occurrence: int = 0  # only the n-th call of the request there, which agents alone can tell; 0 means all
 
     def __post_init__(self) -> None:
         low, high = _LIMITS.get(self.kind, (1, 0))
-        if not (low <= self.value <= high and 1 <= self.percent <= 100 and 0 <= self.attempts <= 99):
-            raise WireError(f"expected a fault of kind A, G or D within its limits, found {self!r}")
+        counts = 0 <= self.attempts <= 99 and 0 <= self.occurrence <= 99
+        if not (low <= self.value <= high and 1 <= self.percent <= 100 and counts):
+            raise WireError(f"expected a fault of kind A, G, D or L within its limits, found {self!r}")
 
     def __str__(self) -> str:
         percent = f"p{self.percent}" if self.percent != 100 else ""
         attempts = f"n{self.attempts}" if self.attempts else ""
-        return f"{self.kind}{self.value}{percent}{attempts}"
+        occurrence = f"o{self.occurrence}" if self.occurrence else ""
+        return f"{self.kind}{self.value}{percent}{attempts}{occurrence}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """One decoded value. Only ids travel, so it can be asked about a target but cannot list its targets."""
 
@@ -137,8 +145,8 @@ def decode(value: str, key: bytes, environment: str, now: float) -> Part:
     if now > expires:
         raise PlanRejectedError("expired")
     faults = []
-    for kind, number, percent, attempts, ids in _GROUP.findall(match["groups"]):
-        fault = WireFault(kind, int(number), int(percent or 100), int(attempts or 0))
+    for kind, number, percent, attempts, occurrence, ids in _GROUP.findall(match["groups"]):
+        fault = WireFault(kind, int(number), int(percent or 100), int(attempts or 0), int(occurrence or 0))
         faults += [(ids[at : at + ID_CHARACTERS], fault) for at in range(0, len(ids), ID_CHARACTERS)]
     return Part(expires, match["salt"], tuple(faults))
 
@@ -169,11 +177,12 @@ def to_jaeger(parts: Sequence[str]) -> dict[str, str]:
 
 @lru_cache(maxsize=1 << 16)
 def target_id(salt: str, target: str) -> str:
-    """FNV-1a, folded to 24 bits: a multiplication per character is what LuaJIT does for next to nothing."""
-    state = 2166136261
-    for byte in f"{salt}|{target}".encode():
-        state = (state ^ byte) * 16777619 & 0xFFFFFFFF
-    return _to_digits(state >> 24 ^ state & 0xFFFFFF, ID_CHARACTERS)
+    return _to_digits(_hash(f"{salt}|{target}"), ID_CHARACTERS)
+
+
+def fault_code(name: str) -> int:
+    """What kind `L` carries of a fault of the library, such as `connection-refused`: seven digits at most."""
+    return _hash(name) % 10_000_000
 
 
 def _named(parts: Sequence[str]) -> list[tuple[str, str]]:
@@ -181,9 +190,9 @@ def _named(parts: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _refuse_contradictions(planned: Sequence[tuple[Target, WireFault]]) -> None:
-    seen: dict[tuple[Target, bool], WireFault] = {}
+    seen: dict[tuple[Target, bool, int], WireFault] = {}
     for target, fault in planned:
-        other = seen.setdefault((target, fault.kind == "D"), fault)
+        other = seen.setdefault((target, fault.kind == "D", fault.occurrence), fault)
         if other != fault:
             family = "delay" if fault.kind == "D" else "answer"
             raise WireError(f"`{target}` can have one {family} only, found {other} and {fault}")
@@ -219,6 +228,14 @@ def _packed(planned: Sequence[tuple[Target, WireFault]], salt: str) -> list[str]
 def _mac(key: bytes, environment: str, body: str) -> str:
     digest = hmac.digest(key, f"{environment}|{body}".encode(), hashlib.sha256)
     return base64.urlsafe_b64encode(digest[:12]).decode()
+
+
+def _hash(text: str) -> int:
+    """FNV-1a, folded to 24 bits: a multiplication per character is what LuaJIT does for next to nothing."""
+    state = 2166136261
+    for byte in text.encode():
+        state = (state ^ byte) * 16777619 & 0xFFFFFFFF
+    return state >> 24 ^ state & 0xFFFFFF
 
 
 def _to_digits(number: int, width: int) -> str:

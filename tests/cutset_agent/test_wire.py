@@ -14,10 +14,12 @@ SIGNED = {"key": KEY, "environment": "test", "expires": 2_000_000_000}
 
 names = st.text(st.characters(exclude_characters="|", exclude_categories=["Cs"]), min_size=1, max_size=20)
 targets = st.builds(Target, names, st.text(st.characters(exclude_categories=["Cs"]), max_size=20), names | st.just(""))
-percents, attempts = st.integers(1, 100), st.integers(0, 99)
-delays = st.builds(WireFault, st.just("D"), st.integers(1, 3_600_000), percents, attempts)
-answers = st.builds(WireFault, st.just("A"), st.integers(200, 599), percents, attempts) | st.builds(
-    WireFault, st.just("G"), st.integers(1, 16), percents, attempts
+limits = (st.integers(1, 100), st.integers(0, 99), st.integers(0, 99))
+delays = st.builds(WireFault, st.just("D"), st.integers(1, 3_600_000), *limits)
+answers = (
+    st.builds(WireFault, st.just("A"), st.integers(200, 599), *limits)
+    | st.builds(WireFault, st.just("G"), st.integers(1, 16), *limits)
+    | st.builds(WireFault, st.just("L"), st.integers(0, 9_999_999), *limits)
 )
 
 
@@ -37,6 +39,11 @@ def test_plans_are_written_as_the_golden_vectors_say(vector):
 def test_ids_are_as_the_golden_vectors_say():
     for vector in VECTORS["ids"]:
         assert wire.target_id(vector["salt"], vector["target"]) == vector["id"]
+
+
+def test_faults_of_the_library_have_the_golden_codes():
+    for vector in VECTORS["codes"]:
+        assert wire.fault_code(vector["name"]) == vector["code"]
 
 
 @pytest.mark.parametrize("vector", VECTORS["apis"], ids=lambda vector: vector["path"])
@@ -113,6 +120,12 @@ def test_contradictions_are_refused(faults, complaint):
         wire.encode([(Target("a"), fault) for fault in faults], **SIGNED)
 
 
+def test_each_occurrence_may_have_a_fault_of_its_own():
+    faults = [(Target("a", "cache/redis/get"), WireFault("L", 1, occurrence=number)) for number in (1, 2)]
+    (part,) = decode(wire.encode(faults, **SIGNED))
+    assert part.faults_at(Target("a", "cache/redis/get")) == tuple(fault for _, fault in faults)
+
+
 def test_the_same_fault_twice_is_one():
     once = [(Target("a"), WireFault("A", 503))]
     assert wire.encode(once * 2, **SIGNED) == wire.encode(once, **SIGNED)
@@ -138,7 +151,19 @@ def test_names_that_would_be_ambiguous_are_refused(names):
         Target(*names)
 
 
-@pytest.mark.parametrize("fault", [("X", 1), ("A", 199), ("G", 0), ("D", 0), ("A", 503, 0), ("A", 503, 100, 100)])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        ("X", 1),
+        ("A", 199),
+        ("G", 0),
+        ("D", 0),
+        ("A", 503, 0),
+        ("A", 503, 100, 100),
+        ("L", 10_000_000),
+        ("L", 1, 100, 0, 100),
+    ],
+)
 def test_impossible_faults_are_refused(fault):
     with pytest.raises(wire.WireError, match="within its limits"):
         WireFault(*fault)

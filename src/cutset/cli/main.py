@@ -9,15 +9,20 @@ from rich.console import Console
 from rich.markup import escape
 
 from cutset import __version__
+from cutset.cli.agent import agent_app
 from cutset.cli.classes import classes_command
 from cutset.cli.collect import collect_command
 from cutset.cli.demo import demo_command
+from cutset.cli.drill import drill_command
 from cutset.cli.endpoints import endpoints_command
 from cutset.cli.explore import explore_command
+from cutset.cli.faults import explain_command, faults_command
 from cutset.cli.graph import graph_command
 from cutset.cli.ingest import ingest_command
 from cutset.cli.mesh import mesh_app
 from cutset.cli.rank import rank_command
+from cutset.cli.record import record_app
+from cutset.cli.replay import replay_command
 from cutset.cli.report import report_command
 from cutset.cli.reproduce import reproduce_command
 from cutset.cli.traces import traces_command
@@ -38,6 +43,12 @@ app.command("demo")(demo_command)
 app.command("explore")(explore_command)
 app.command("report")(report_command)
 app.command("reproduce")(reproduce_command)
+app.command("drill")(drill_command)
+app.add_typer(agent_app, name="agent")
+app.command("faults")(faults_command)
+app.command("explain")(explain_command)
+app.add_typer(record_app, name="record")
+app.command("replay")(replay_command)
 app.add_typer(mesh_app, name="mesh")
 app.command("collect")(collect_command)
 app.command("ingest")(ingest_command)

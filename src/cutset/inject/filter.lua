@@ -140,13 +140,16 @@ local function verified(value)
   local expiry, salt, groups = match(body, "^1%.([%w_-][%w_-][%w_-][%w_-][%w_-][%w_-])([%w_-])(.*)$")
   if not expiry then return false end
   local part = { expires = number_of(expiry), salt = salt, answers = {}, delays = {} }
-  for kind, number, percent, attempts, ids in gmatch(groups, "~([AGD])(%d+)p?(%d*)n?(%d*)%.([%w_-]+)") do
-    local fault = {
-      kind = kind, value = number, percent = percent ~= "" and percent or "100",
-      attempts = tonumber(attempts) or math.huge, name = string.format(NAMES[kind], number),
-    }
-    local family = kind == "D" and part.delays or part.answers
-    for id in gmatch(ids, "....") do family[id] = fault end
+  for kind, number, percent, attempts, occurrence, ids in
+    gmatch(groups, "~([AGDL])(%d+)p?(%d*)n?(%d*)o?(%d*)%.([%w_-]+)") do
+    if kind ~= "L" and occurrence == "" then -- the others are for agents: a sidecar keeps no count of a request's calls
+      local fault = {
+        kind = kind, value = number, percent = percent ~= "" and percent or "100",
+        attempts = tonumber(attempts) or math.huge, name = string.format(NAMES[kind], number),
+      }
+      local family = kind == "D" and part.delays or part.answers
+      for id in gmatch(ids, "....") do family[id] = fault end
+    end
   end
   return part
 end

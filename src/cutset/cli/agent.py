@@ -1,0 +1,45 @@
+"""`cutset agent`: run a service with the agent inside."""
+
+import os
+import shutil
+from typing import Annotated
+
+import typer
+
+from cutset.config import signing_key
+from cutset.errors import UsageError
+from cutset_agent.launch import agent_environment
+
+agent_app = typer.Typer(no_args_is_help=True, help="Run Python services with the agent inside.")
+
+
+@agent_app.callback()
+def _agent() -> None:
+    """Keeps `run` a subcommand while it is the only one."""
+
+
+@agent_app.command("run")
+def run_command(
+    command: Annotated[list[str], typer.Argument(help="Any Python command.", metavar="COMMAND")],
+    service: Annotated[str, typer.Option("--service", help="Its name in plans and reports.")] = "",
+    environment: Annotated[
+        str, typer.Option("--environment", help="Only plans signed for this environment count; by default `local`.")
+    ] = "",
+    collector: Annotated[str, typer.Option("--collector", help="OTLP/HTTP URL for the agent's spans.")] = "",
+    record: Annotated[str, typer.Option("--record", help="URL of `cutset record`, to record all requests.")] = "",
+) -> None:
+    """Run a command with the agent in it and in all Python processes that it starts.
+
+    The agent hooks the libraries that the service uses, and acts only on requests whose plan is signed with the key in
+    `CUTSET_KEY`. The command takes this process's place: signals and the exit code are its own.
+
+    Example: `cutset agent run --service orders --collector http://127.0.0.1:4318 -- uvicorn orders:app`
+    """
+    signing_key(os.environ)  # without it the agent would do nothing, silently
+    program = shutil.which(command[0])
+    if program is None:
+        raise UsageError(f"`{command[0]}` is no command that can be run", hint="Check its name, or give its path")
+    environ = agent_environment(
+        os.environ, service=service, environment=environment, collector=collector, record=record
+    )
+    os.execve(program, command, environ)  # noqa: S606 -- no shell

@@ -1,0 +1,59 @@
+"""`cutset faults` and `cutset explain`: the agent's library of faults."""
+
+import difflib
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from cutset.cli.report import JsonOption
+from cutset.errors import UsageError
+from cutset_agent.hooks import Fault, fault_library
+
+
+def faults_command(as_json: JsonOption = False) -> None:
+    """List the faults that the agent can cause, and at which libraries.
+
+    Examples:
+
+    - `cutset faults`
+    - `cutset faults --json | jq -r '.faults[] | select(.frameworks | index("redis")) | .name'`: those of one library
+    """
+    library = fault_library()
+    if as_json:
+        print(json.dumps({"faults": [fault._asdict() for fault in library.values()]}, indent=2))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    width = max(map(len, library))
+    for fault in library.values():
+        console.print(f"{fault.name:<{width}}  [dim]{escape(', '.join(fault.frameworks))}[/]")
+    console.print(f"\n{len(library)} faults; `cutset explain NAME` says more of each.", style="dim")
+
+
+def explain_command(
+    name: Annotated[str, typer.Argument(help="A fault, as `cutset faults` lists them.", metavar="FAULT")],
+) -> None:
+    """Explain a fault: what happens, what kind of incident it stands for, and what a resilient caller does.
+
+    Example: `cutset explain lost-answer`
+    """
+    library = fault_library()
+    if name not in library:
+        similar = difflib.get_close_matches(name, library, n=1)
+        hint = f"Did you mean `{similar[0]}`?" if similar else "Run `cutset faults` for all of them"
+        raise UsageError(f"`{name}` is no fault", hint=hint)
+    console = Console(highlight=False, soft_wrap=True)
+    for title, text in _sections(library[name]):
+        console.print(f"[bold]{title}[/]\n  {escape(text)}")
+
+
+def _sections(fault: Fault) -> list[tuple[str, str]]:
+    where = ", ".join(fault.frameworks) or "no hook yet"
+    return [
+        (fault.name, fault.what),
+        ("Stands for", fault.incident),
+        ("A resilient caller", fault.resilient),
+        ("Where", where + (", at call sites with a timeout" if fault.needs_timeout else "")),
+    ]

@@ -1,0 +1,118 @@
+"""One file for each hooked library: `MODULE` triggers it, `install(module)` hooks, `FAULTS` are its faults.
+
+No hook file imports its library at the top, so that all of them can be read where none is installed. Further ones come
+from the entry points of the group `cutset.faults`: modules of the same form, named after their framework; `CATALOGUE`
+says of their own faults what `fault_catalogue.json` says of ours, and one without `install` adds faults to a framework
+that is hooked already.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib import import_module, metadata
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from cutset_agent import hooking, imports, recording, reports, request, threads
+
+HOOKS = (
+    "aiohttp",
+    "aiokafka",
+    "asgi",
+    "asyncpg",
+    "grpc",
+    "grpc_aio",
+    "grpc_server",
+    "httpx",
+    "nats",
+    "pika",
+    "psycopg",
+    "pymongo",
+    "redis",
+    "sqlalchemy",
+    "urllib3",
+    "uvicorn",
+    "wsgi",
+)
+ENTRY_POINTS = "cutset.faults"
+
+
+def install() -> None:
+    """Reads the environment and hooks all libraries that are imported, or will be."""
+    _configure(os.environ)
+    threads.install()
+    for name in HOOKS:
+        _install_one(name, partial(import_module, f"cutset_agent.hooks.{name}"))
+    for framework, load in third_parties():
+        _install_one(framework, load)
+
+
+def third_parties() -> Iterator[tuple[str, Callable[[], ModuleType]]]:
+    """Framework and loader of each hook that another package brings."""
+    found: Any = metadata.entry_points()
+    members = found.select(group=ENTRY_POINTS) if hasattr(found, "select") else found.get(ENTRY_POINTS, ())
+    for member in members:  # before Python 3.10 it is a dictionary
+        yield member.name, member.load
+
+
+class Fault(NamedTuple):
+    """A fault of the library: what `fault_catalogue.json` says of it, and where it can be caused."""
+
+    name: str
+    what: str
+    incident: str  # the kind of real incident that it stands for
+    resilient: str  # what a resilient caller does
+    needs_timeout: bool  # it makes sense only where the call site has a timeout
+    frameworks: tuple[str, ...]
+
+
+def fault_library() -> dict[str, Fault]:
+    """All faults by name, of our hooks and of third parties'; no hooked library needs to be installed."""
+    catalogue = {name: dict(entry) for name, entry in hooking.catalogue().items()}
+    places: dict[str, list[str]] = {name: [] for name in catalogue}
+    found = [(name, import_module(f"cutset_agent.hooks.{name}")) for name in HOOKS]
+    for framework, hook in [*found, *((framework, load()) for framework, load in third_parties())]:
+        catalogue.update(getattr(hook, "CATALOGUE", {}))
+        for name in hook.FAULTS:
+            places.setdefault(name, []).append(framework)
+    places["delay"] = sorted({framework for frameworks in places.values() for framework in frameworks})
+    unknown = {"what": "", "incident": "", "resilient": "", "needs_timeout": False}
+    return {
+        name: Fault(name=name, **{**unknown, **catalogue.get(name, {})}, frameworks=tuple(places[name]))
+        for name in sorted(places)
+    }
+
+
+def _configure(environ: Mapping[str, str]) -> None:
+    key = environ.get("CUTSET_KEY", "").encode(errors="surrogateescape")
+    service = environ.get("CUTSET_SERVICE") or environ.get("OTEL_SERVICE_NAME") or "unknown"
+    request.configure(request.Settings(key, environ.get("CUTSET_ENVIRONMENT") or "local", service))
+    reports.start(environ.get("CUTSET_COLLECTOR") or environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "")
+    recording.start(environ.get("CUTSET_RECORD", ""))
+
+
+def _install_one(name: str, load: Callable[[], ModuleType]) -> None:
+    try:
+        hook = load()
+        if hasattr(hook, "CATALOGUE"):
+            hooking.catalogue().update(hook.CATALOGUE)
+        if not hasattr(hook, "install"):
+            hooking.add_faults(name, hook.FAULTS)
+            return
+        modules = (hook.MODULE,) if isinstance(hook.MODULE, str) else hook.MODULE
+        for module in modules:
+            imports.after_import(module, _guarded(name, hook.install))
+    except Exception as error:  # noqa: BLE001 -- the other hooks still can
+        hooking.count_error(f"hook {name}", error)
+
+
+def _guarded(name: str, install_hook: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
+    def install_or_count(module: ModuleType) -> None:
+        try:
+            install_hook(module)
+        except Exception as error:  # noqa: BLE001 -- the host's import must succeed
+            hooking.count_error(f"hook {name}", error)
+
+    return install_or_count

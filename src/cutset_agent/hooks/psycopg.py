@@ -1,0 +1,377 @@
+"""psycopg 3, sync and async, and its pool: statements, commits, connecting, taking a connection from the pool.
+
+Where a server's error is wanted, the server itself is made to raise it, so that class, `sqlstate`, `diag` and the state
+of the transaction afterwards are the real ones. Where a connection is lost, it is closed, so that whoever keeps it
+finds it broken. Facts of a statement are `verb` and `rows`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import re
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, NamedTuple
+
+from cutset_agent.hooking import AfterCall, Call, MakeFault, wrap
+
+MODULE = ("psycopg", "psycopg_pool")
+TESTED = "psycopg 3.1, 3.3; psycopg_pool 3.2, 3.3 (real server 16)"
+
+MAX_RECORDED_ROWS = 100
+LOST = (
+    "consuming input failed: server closed the connection unexpectedly\n"
+    "\tThis probably means the server terminated abnormally\n\tbefore or while processing the request."
+)
+AT_SERVER = 'connection to server at "{host}", port {port} failed: '  # what libpq says first
+REFUSED = "Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?"
+_STATEMENT_TIMEOUT = re.compile(r"statement_timeout\s*=\s*'?(\d+)\s*(ms|s|min)?")
+_IDLE, _IN_TRANSACTION = 0, 2  # libpq's PQTRANS_IDLE and PQTRANS_INTRANS
+_SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0}
+
+
+class ServerError(NamedTuple):
+    """An error as PostgreSQL words it."""
+
+    sqlstate: str
+    message: str
+    detail: str = ""
+    hint: str = ""
+
+    def statement(self) -> str:
+        """What makes a server raise it."""
+        parts = {"ERRCODE": self.sqlstate, "MESSAGE": self.message, "DETAIL": self.detail, "HINT": self.hint}
+        using = ", ".join(f"{name} = '{text}'" for name, text in parts.items() if text)
+        return f"DO $cutset$ BEGIN RAISE EXCEPTION USING {using}; END $cutset$"
+
+
+SERVER_ERRORS = {
+    "deadlock": ServerError(
+        "40P01",
+        "deadlock detected",
+        "Process 4711 waits for ShareLock on transaction 815; blocked by process 4712.",
+        "See server log for query details.",
+    ),
+    "serialization-failure": ServerError("40001", "could not serialize access due to concurrent update"),
+    "out-of-memory": ServerError(
+        "53200", "out of memory", 'Failed on request of size 8388608 in memory context "ExecutorState".'
+    ),
+    "disk-full": ServerError("53100", "could not extend file: No space left on device", hint="Check free disk space."),
+    "timeout": ServerError("57014", "canceling statement due to statement timeout"),
+}
+_OF_WRITES = {"read-only", "disk-full"}
+_WRITES = {"INSERT", "UPDATE", "DELETE", "MERGE", "COPY", "TRUNCATE", "CREATE", "ALTER", "DROP"}
+
+
+class LostAnswer(AfterCall):
+    """Closes the connection when the call is done: an answer is lost with the connection that it would come by."""
+
+    __slots__ = ("close", "error")
+
+    def __init__(self, error: BaseException, close: Callable[[], object]) -> None:
+        self.error = error
+        self.close = close
+
+    @property
+    def exception(self) -> BaseException:  # type: ignore[override]
+        self.close()
+        return self.error
+
+
+def verb_of(query: object) -> str:
+    """The first word of a statement, in capitals."""
+    words = (query.decode("utf-8", "replace") if isinstance(query, bytes) else str(query)).split(None, 1)
+    return words[0].rstrip(";").upper() if words else ""
+
+
+def server_error(fault: str, query: object) -> ServerError | None:
+    """None for a read, at a server that refuses only writes."""
+    verb = verb_of(query)
+    if fault in _OF_WRITES and verb not in _WRITES:
+        return None
+    if fault == "read-only":
+        return ServerError("25006", f"cannot execute {verb} in a read-only transaction")
+    return SERVER_ERRORS[fault]
+
+
+def statement_payload(query: object, parameters: object) -> str:
+    return json.dumps({"query": query, "parameters": parameters}, default=_as_text, ensure_ascii=False)
+
+
+def _as_text(value: object) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, (bytes, bytearray)) else str(value)
+
+
+def _library(name: str = "psycopg") -> Any:
+    return sys.modules[name]
+
+
+# ---- errors of a live connection; the first argument is a cursor, a transaction or a connection
+
+
+def _connection(owner: Any) -> Any:
+    return getattr(owner, "connection", owner)
+
+
+def _raised_by_server(connection: Any, error: ServerError) -> BaseException | None:
+    """Made by hand where the connection is busy; None where it is closed, which says enough.
+
+    In asynchronous hooks it blocks the loop for a round trip; a drill bears that.
+    """
+    psycopg, pgconn = _library(), connection.pgconn
+    raised: BaseException = psycopg.errors.lookup(error.sqlstate)(error.message)
+    if connection.closed:
+        return None
+    if connection.lock.locked() or pgconn.pipeline_status or pgconn.transaction_status not in (_IDLE, _IN_TRANSACTION):
+        return raised
+    if pgconn.transaction_status == _IDLE and not connection.autocommit:
+        pgconn.exec_(b"BEGIN")  # as psycopg would have done before the statement
+    result = pgconn.exec_(error.statement().encode())
+    if result.status == psycopg.pq.ExecStatus.FATAL_ERROR:
+        raised = psycopg.errors.error_from_result(result, connection.info.encoding)
+    return raised
+
+
+def _failed_statement(fault: str) -> MakeFault:
+    def make(_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
+        error = server_error(fault, _query(args, kwargs))
+        return error and _raised_by_server(_connection(args[0]), error)
+
+    return make
+
+
+def _lost() -> BaseException:
+    error: BaseException = _library().OperationalError(LOST)
+    return error
+
+
+def _connection_lost(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+    _connection(args[0]).pgconn.finish()
+    return _lost()
+
+
+def _lost_answer(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> LostAnswer:
+    return LostAnswer(_lost(), _connection(args[0]).pgconn.finish)
+
+
+def _server_shutdown(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+    pgconn = _connection(args[0]).pgconn
+    pgconn.send_query(b"SELECT pg_terminate_backend(pg_backend_pid())")
+    farewell = pgconn.get_result()  # a second result would say that the connection is closed
+    error: BaseException = _library().errors.error_from_result(farewell)
+    pgconn.finish()
+    return error
+
+
+STATEMENT_FAULTS: Mapping[str, MakeFault] = {
+    **{fault: _failed_statement(fault) for fault in (*SERVER_ERRORS, "read-only")},
+    "no-answer": _failed_statement("timeout"),
+    "connection-lost": _connection_lost,
+    "lost-answer": _lost_answer,
+    "server-shutdown": _server_shutdown,
+}
+
+
+# ---- commit: when it fails, the server has rolled the transaction back
+
+
+def _failed_commit(name: str) -> MakeFault:
+    def make(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+        connection = _connection(args[0])
+        error = _raised_by_server(connection, SERVER_ERRORS[name])
+        if error is not None:
+            connection.pgconn.exec_(b"ROLLBACK")
+        return error
+
+    return make
+
+
+COMMIT_FAULTS: Mapping[str, MakeFault] = {
+    "serialization-failure": _failed_commit("serialization-failure"),
+    "disk-full": _failed_commit("disk-full"),
+    "timeout": _failed_commit("timeout"),
+    "no-answer": _failed_commit("timeout"),
+    "connection-lost": _connection_lost,
+    "lost-answer": _lost_answer,
+    "server-shutdown": _server_shutdown,
+}
+
+
+def _at_end_of_block(make: MakeFault) -> MakeFault:
+    """psycopg must leave the block of a transaction, or the connection would count one too many for good."""
+
+    def make_after(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        action = make(call, args, kwargs)
+        return AfterCall(action) if isinstance(action, BaseException) else action
+
+    return make_after
+
+
+# ---- connecting
+
+
+def _connect_error(message: str, error_class: str = "OperationalError") -> MakeFault:
+    def make(_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
+        known = _connection_parameters(args, kwargs)
+        text = message.format(host=known.get("host") or "localhost", port=known.get("port") or 5432)
+        error: BaseException = getattr(_library().errors, error_class, _library().OperationalError)(text)
+        return error
+
+    return make
+
+
+_FAILED = f"connection failed: {AT_SERVER}"
+
+CONNECT_FAULTS: Mapping[str, MakeFault] = {
+    "connection-refused": _connect_error(_FAILED + REFUSED),
+    "too-many-connections": _connect_error(_FAILED + "FATAL:  sorry, too many clients already"),
+    "loading": _connect_error(_FAILED + "FATAL:  the database system is starting up"),
+    "dns-failure": _connect_error("failed to resolve host '{host}': [Errno -2] Name or service not known"),
+    "timeout": _connect_error("connection timeout expired", "ConnectionTimeout"),
+    "no-answer": _connect_error("connection timeout expired", "ConnectionTimeout"),
+}
+
+
+def _pool_timeout(call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+    waited = f"couldn't get a connection after {call.timeout or 0:.2f} sec"
+    error: BaseException = _library("psycopg_pool").PoolTimeout(waited)
+    return error
+
+
+POOL_FAULTS: Mapping[str, MakeFault] = {"pool-exhausted": _pool_timeout, "no-answer": _pool_timeout}
+
+FAULTS: Mapping[str, MakeFault] = {**CONNECT_FAULTS, **POOL_FAULTS, **COMMIT_FAULTS, **STATEMENT_FAULTS}
+
+
+# ---- what is hooked
+
+
+def install(module: Any) -> None:
+    if module.__name__ == "psycopg_pool":
+        wrap(module.ConnectionPool, "getconn", _describe_getconn, POOL_FAULTS)
+        wrap(module.AsyncConnectionPool, "getconn", _describe_getconn, POOL_FAULTS, asynchronous=True)
+        return
+    for asynchronous in (False, True):
+        kind = "Async" if asynchronous else ""
+        connection = getattr(module, f"{kind}Connection")
+        for cursor in (getattr(module, f"{kind}Cursor"), getattr(module, f"{kind}ServerCursor")):
+            for method, outcome, response in (("execute", _outcome, _rows), ("executemany", None, None)):
+                describe = _describe_statement(method)
+                facts: dict[str, Any] = {"outcome": outcome, "response": response}
+                wrap(cursor, method, describe, STATEMENT_FAULTS, asynchronous=asynchronous, **facts)
+        wrap(connection, "cursor", _describe_cursor, {})
+        wrap(connection, "connect", _describe_connect, CONNECT_FAULTS, asynchronous=asynchronous)
+        wrap(connection, "commit", _describe_commit, COMMIT_FAULTS, asynchronous=asynchronous)
+        block_end = {name: _at_end_of_block(make) for name, make in COMMIT_FAULTS.items()}
+        exit_name = "__aexit__" if asynchronous else "__exit__"
+        block = getattr(module, f"{kind}Transaction")
+        wrap(block, exit_name, _describe_block_end, block_end, asynchronous=asynchronous)
+    module.connect = module.Connection.connect  # the module kept the one from before
+    # A call to `copy` only promises to copy: there is no answer yet that could be lost.
+    copy_faults = {name: make for name, make in STATEMENT_FAULTS.items() if name != "lost-answer"}
+    wrap(module.Cursor, "copy", _describe_statement("copy"), copy_faults)
+    _hook_asynchronous_copy(module.AsyncCursor, copy_faults)
+
+
+def _hook_asynchronous_copy(cursor: Any, faults: Mapping[str, MakeFault]) -> None:
+    """`copy` is no coroutine function, so a delay in it would block the loop: it happens as its block is entered."""
+    original = cursor.copy
+    if hasattr(original, "_cutset_gate"):
+        return
+
+    class Gate:
+        @staticmethod
+        async def copy(cursor: Any, *args: Any, **kwargs: Any) -> None:
+            """Where the fault happens."""
+
+    wrap(Gate, "copy", _describe_statement("copy"), faults, asynchronous=True)
+
+    @functools.wraps(original)
+    @contextlib.asynccontextmanager
+    async def copy(self: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        await Gate.copy(self, *args, **kwargs)
+        async with original(self, *args, **kwargs) as block:
+            yield block
+
+    copy._cutset_gate = Gate  # type: ignore[attr-defined]  # noqa: SLF001
+    cursor.copy = copy
+
+
+def _query(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    query = args[1] if len(args) > 1 else kwargs.get("query", kwargs.get("statement", ""))
+    return query.as_string(_connection(args[0])) if hasattr(query, "as_string") else query
+
+
+def _describe_statement(method: str) -> Callable[[tuple[Any, ...], dict[str, Any]], Call]:
+    endpoint = f"db/psycopg/{method}"
+
+    def describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        def payload() -> str:
+            parameters = args[2] if len(args) > 2 else kwargs.get("params")
+            # A sequence of parameters may be a generator, which nobody else must use up.
+            shown = parameters if method == "execute" or isinstance(parameters, (list, tuple)) else None
+            return statement_payload(_query(args, kwargs), shown)
+
+        verb = {"verb": verb_of(_query(args, kwargs))}
+        return Call(endpoint, statement_timeout(args[0].connection), payload, verb)
+
+    return describe
+
+
+def _describe_cursor(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call | None:
+    """A closed connection fails here, before there is a statement."""
+    return Call("db/psycopg/execute") if args[0].closed else None
+
+
+def statement_timeout(connection: Any) -> float | None:
+    """As given when connecting, which is where services set it; libpq has none of its own for statements."""
+    if connection.closed:
+        return None
+    found = _STATEMENT_TIMEOUT.search(connection.pgconn.options.decode())
+    seconds = int(found[1]) * _SECONDS[found[2] or "ms"] if found else 0.0
+    return seconds or None
+
+
+def _describe_commit(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call | None:
+    connection = args[0]
+    nothing_to_commit = connection.pgconn.transaction_status == _IDLE
+    return None if nothing_to_commit else Call("db/psycopg/commit", statement_timeout(connection))
+
+
+def _describe_block_end(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call | None:
+    transaction, error = args[0], args[2]
+    commits = error is None and not transaction.force_rollback and transaction._outer_transaction  # noqa: SLF001
+    return Call("db/psycopg/commit", statement_timeout(transaction.connection)) if commits else None
+
+
+def _describe_connect(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    return Call("db/psycopg/connect", _library().conninfo.timeout_from_conninfo(_connection_parameters(args, kwargs)))
+
+
+def _connection_parameters(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    ours = {"autocommit", "prepare_threshold", "context", "row_factory", "cursor_factory", "conninfo"}
+    conninfo = args[1] if len(args) > 1 else kwargs.get("conninfo", "")
+    given = {name: value for name, value in kwargs.items() if name not in ours}
+    return dict(_library().conninfo.conninfo_to_dict(conninfo, **given))
+
+
+def _describe_getconn(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    timeout = args[1] if len(args) > 1 else kwargs.get("timeout")
+    return Call("db/psycopg_pool/getconn", args[0].timeout if timeout is None else timeout)
+
+
+def _outcome(cursor: Any) -> dict[str, str]:
+    return {"rows": str(cursor.rowcount)}
+
+
+def _rows(cursor: Any) -> str | None:
+    """Read beside the cursor, whose position belongs to the service."""
+    result = cursor.pgresult
+    if result is None or not result.nfields:
+        return None
+    columns = [(number, result.fname(number).decode()) for number in range(result.nfields)]
+    rows = range(min(result.ntuples, MAX_RECORDED_ROWS))
+    found = [{name: result.get_value(row, number) for number, name in columns} for row in rows]
+    return json.dumps(found, default=_as_text, ensure_ascii=False)

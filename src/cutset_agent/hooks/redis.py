@@ -1,0 +1,149 @@
+"""redis-py, synchronous and asyncio: single commands (`cache/redis/get`) and pipelines (`cache/redis/pipeline`).
+
+Faults happen at the client's surface: what the application sees once the library's own retries are used up.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from cutset_agent.hooking import AfterCall, Answer, Call, MakeFault, wrap
+
+MODULE = "redis"
+TESTED = "redis 5.0, 6.4, 7.0, 8.1 (server 6.2)"
+
+# fmt: off
+# What a full or read-only server still does. The rest writes, or may.
+READS = frozenset({
+    "bitcount", "dbsize", "exists", "expiretime", "get", "getbit", "getrange", "hexists", "hget", "hgetall",
+    "hkeys", "hlen", "hmget", "hvals", "keys", "lindex", "llen", "lpos", "lrange", "mget", "ping", "pttl",
+    "randomkey", "scan", "scard", "sismember", "smembers", "srandmember", "sscan", "strlen", "ttl", "type",
+    "xlen", "xrange", "zcard", "zcount", "zrange", "zrangebyscore", "zrank", "zscore",
+})
+# fmt: on
+# Of these, None is what the server says of a key that is not there.
+SINGLE_READS = frozenset({"get", "hget", "getrange", "lindex", "zscore", "zrank"})
+
+
+def install(module: Any) -> None:
+    for owner, asynchronous in ((module.client, False), (module.asyncio.client, True)):
+        faults = ASYNCIO_FAULTS if asynchronous else FAULTS
+        for method, describe in (
+            ("execute_command", _describe_command),
+            ("immediate_execute_command", _describe_command),
+            ("execute", _describe_pipeline),
+        ):
+            cls = owner.Redis if method == "execute_command" else owner.Pipeline
+            wrap(cls, method, describe, faults, asynchronous=asynchronous, response=_response)
+
+
+def _describe_command(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call:
+    command = _text(args[1]).lower().replace(" ", "-")
+    return Call(f"cache/redis/{command}", _timeout(args[0]), lambda: b" ".join(map(_as_bytes, args[1:])))
+
+
+def _describe_pipeline(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call | None:
+    pipeline = args[0]
+    commands = pipeline.command_stack
+    if not commands:
+        return None
+    return Call(
+        "cache/redis/pipeline",
+        _timeout(pipeline),
+        lambda: b"\n".join(b" ".join(map(_as_bytes, command[0])) for command in commands),
+    )
+
+
+def _timeout(client: Any) -> float | None:
+    timeout = client.connection_pool.connection_kwargs.get("socket_timeout")
+    return None if timeout is None else float(timeout)
+
+
+def _address(client: Any) -> str:
+    known = client.connection_pool.connection_kwargs
+    return known.get("path") or f"{known.get('host', 'localhost')}:{known.get('port', 6379)}"
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _as_bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogateescape")
+
+
+def _response(result: Any) -> bytes:
+    return b"" if result is None else _as_bytes(result)
+
+
+def _exception(name: str, text: str, address: str = "") -> BaseException:
+    made: BaseException = getattr(sys.modules["redis.exceptions"], name)(text.replace("{}", address))
+    return made
+
+
+def _raise(name: str, text: str) -> MakeFault:
+    """`{}` stands for the server's address."""
+
+    def make(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+        return _exception(name, text, _address(args[0]))
+
+    return make
+
+
+def _raise_on_write(name: str, text: str) -> MakeFault:
+    def make(call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+        return None if call.endpoint.split("/")[-1] in READS else _exception(name, text, _address(args[0]))
+
+    return make
+
+
+def _lose_answer(call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
+    address = _address(args[0])
+    if call.timeout is not None:
+        return AfterCall(_exception("TimeoutError", "Timeout reading from {}", address))
+    return AfterCall(_exception("ConnectionError", "Connection closed by server."))
+
+
+def _lose_connection(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+    client = args[0]
+    if client.connection is not None:
+        client.connection.disconnect()
+    client.connection_pool.disconnect(inuse_connections=False)
+    return _exception("ConnectionError", "Connection closed by server.")
+
+
+async def _lose_connection_asynchronously(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+    client = args[0]
+    if client.connection is not None:
+        await client.connection.disconnect()
+    await client.connection_pool.disconnect(inuse_connections=False)
+    return _exception("ConnectionError", "Connection closed by server.")
+
+
+def _miss(call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Answer | None:
+    return Answer(None) if call.endpoint.split("/")[-1] in SINGLE_READS else None
+
+
+FAULTS: Mapping[str, MakeFault] = {
+    "connection-refused": _raise("ConnectionError", "Error 111 connecting to {}. Connection refused."),
+    "connection-reset": _raise("ConnectionError", "Error while reading from {} : (104, 'Connection reset by peer')"),
+    "connection-lost": _lose_connection,
+    "dns-failure": _raise("ConnectionError", "Error -2 connecting to {}. Name or service not known."),
+    "timeout": _raise("TimeoutError", "Timeout reading from {}"),
+    "no-answer": _raise("TimeoutError", "Timeout reading from {}"),
+    "lost-answer": _lose_answer,
+    "pool-exhausted": _raise("MaxConnectionsError", "Too many connections"),
+    "too-many-connections": _raise("ConnectionError", "max number of clients reached"),
+    "authentication-failed": _raise("AuthenticationError", "invalid username-password pair or user is disabled."),
+    "read-only": _raise_on_write("ReadOnlyError", "You can't write against a read only replica."),
+    "out-of-memory": _raise_on_write("OutOfMemoryError", "command not allowed when used memory > 'maxmemory'."),
+    "loading": _raise("BusyLoadingError", "Redis is loading the dataset in memory"),
+    "moved": _raise("MovedError", "3999 {}"),
+    "serialization": _raise(
+        "DataError", "Invalid input of type: 'object'. Convert to a bytes, string, int or float first."
+    ),
+    "cache-miss": _miss,
+}
+ASYNCIO_FAULTS: Mapping[str, MakeFault] = {**FAULTS, "connection-lost": _lose_connection_asynchronously}

@@ -1,0 +1,68 @@
+"""What the hooks of all HTTP clients share: the answers of a server in trouble, and the context that calls carry on.
+
+Each hook turns an answer into a response object of its library, so that everything above it (retries, decoding,
+`raise_for_status`) meets what it would meet if a server had sent it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, MutableMapping
+from http import HTTPStatus
+from typing import NamedTuple
+
+from cutset_agent import recording, request
+
+# Headers that describe a body as it was sent; they are wrong for another one.
+_OF_THE_BODY = frozenset({"content-length", "content-encoding", "transfer-encoding"})
+
+
+class HttpAnswer(NamedTuple):
+    status: int
+    reason: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes  # shorter than Content-Length says if it was cut off
+
+
+def _in_trouble(status: int, *headers: tuple[str, str]) -> HttpAnswer:
+    body = HTTPStatus(status).phrase.encode()
+    described = (("Content-Type", "text/plain"), ("Content-Length", str(len(body))))
+    return HttpAnswer(status, HTTPStatus(status).phrase, (*described, *headers), body)
+
+
+STATUS_ANSWERS = {
+    f"status-{answer.status}": answer
+    for answer in (
+        _in_trouble(401, ("WWW-Authenticate", "Bearer")),
+        _in_trouble(404),
+        _in_trouble(429, ("Retry-After", "1")),
+        _in_trouble(500),
+        _in_trouble(502),
+        _in_trouble(503),
+        _in_trouble(504),
+    )
+}
+
+# What a body fault leaves of a whole answer's body; status and other headers stay as they were.
+BODIES = {"empty-body": b"", "wrong-body": b"{}"}
+
+
+def with_body(headers: Iterable[tuple[str, str]], body: bytes) -> list[tuple[str, str]]:
+    """The headers of an answer that has this body instead of its own."""
+    kept = [(name, value) for name, value in headers if name.lower() not in _OF_THE_BODY]
+    return [*kept, ("Content-Length", str(len(body)))]
+
+
+def is_kept(headers: Mapping[str, str]) -> bool:
+    """Whether an answer's body is read at once, for the recording: a stream without an announced end is left alone."""
+    if not recording.is_on():
+        return False
+    length = headers.get("Content-Length") or ""
+    return length.isdigit() and int(length) <= recording.MAX_BODY_BYTES
+
+
+def carry_on(headers: MutableMapping[str, str]) -> None:
+    """Adds the present request's context, except for what the application or OpenTelemetry has set already."""
+    present = {name.lower() for name in headers}
+    for name, value in request.outgoing_headers().items():
+        if name not in present:
+            headers[name] = value

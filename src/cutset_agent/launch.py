@@ -1,0 +1,32 @@
+"""The environment in which any Python command runs with the agent inside, without a change to its code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib.resources import files
+
+
+def agent_environment(
+    environ: Mapping[str, str],
+    *,
+    service: str = "",
+    environment: str = "",
+    collector: str = "",
+    record: str = "",
+) -> dict[str, str]:
+    """`environ`, which must have the key in `CUTSET_KEY`, with what the agent reads. What is empty stays as it is."""
+    given = {
+        "CUTSET_SERVICE": service,
+        "CUTSET_ENVIRONMENT": environment,
+        "CUTSET_COLLECTOR": collector,
+        "CUTSET_RECORD": record,
+    }
+    hook = str(files("cutset_agent").joinpath("agent_hook"))
+    path = os.pathsep.join(filter(None, [hook, environ.get("PYTHONPATH", "")]))
+    return {
+        **environ,
+        **{name: value for name, value in given.items() if value},
+        "CUTSET_AGENT": "1",
+        "PYTHONPATH": path,
+    }

@@ -1,0 +1,249 @@
+"""The request, or consumed message, that the present code works for: its plan, its trace, what its calls carry on.
+
+It is kept in a ContextVar, so that it follows asyncio's tasks; `threads` lets it follow threads. A request without a
+plan has none (unless everything is recorded), and hooked calls go straight through. Where OpenTelemetry runs in the
+process, a plan is also found in its current span, so that servers without an entry of ours are no obstacle.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar, Token
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from cutset_agent import recording, reports, wire
+
+MAX_ADOPTED = 1000  # requests known from OpenTelemetry alone; a megabyte
+
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}.*")
+_CARRIED = ("tracestate", "baggage")
+_MEMBER = re.compile(r"\s*cutset[0-9]*\s*=\s*([A-Za-z0-9._~%-]+)")
+
+
+class Settings(NamedTuple):
+    key: bytes = b""
+    environment: str = "local"
+    service: str = "unknown"
+
+
+class Request:
+    __slots__ = ("carried", "counts", "lock", "operations", "plan", "span_id", "trace_id")
+
+    def __init__(self, plan: tuple[wire.Part, ...], trace_id: str, span_id: str, carried: dict[str, str]) -> None:
+        self.plan = plan
+        self.trace_id = trace_id
+        self.span_id = span_id
+        self.carried = carried  # headers that go on with outgoing calls
+        self.counts: dict[str, int] = {}  # calls so far, by endpoint
+        self.lock = threading.Lock()  # a request may work in several threads
+        self.operations: list[dict[str, Any]] = []  # for the recording
+
+    def count(self, endpoint: str) -> int:
+        """The number of this call among the request's calls at the endpoint, from 1."""
+        with self.lock:
+            number = self.counts[endpoint] = self.counts.get(endpoint, 0) + 1
+        return number
+
+
+class Entry:
+    """What `enter` gives and `leave` takes."""
+
+    __slots__ = ("kind", "operation", "parent_id", "request", "reset", "started_ns")
+
+    def __init__(self, request: Request | None, operation: str, kind: str, parent_id: str) -> None:
+        self.request = request
+        self.operation = operation
+        self.kind = kind
+        self.parent_id = parent_id
+        self.reset: Token[Request | None] = _current.set(request)
+        self.started_ns = time.time_ns()
+
+
+# Neither within a request that was entered nor known to be without a plan: OpenTelemetry may know more.
+_OUTSIDE = Request((), "", "", {})
+_current: ContextVar[Request | None] = ContextVar("cutset_request", default=_OUTSIDE)
+_operation: ContextVar[str] = ContextVar(
+    "cutset_operation", default=""
+)  # the span of the hooked call that is under way
+_adopted: dict[str, Request] = {}  # by trace; forgotten altogether when full
+settings = Settings()
+
+
+def configure(new: Settings) -> None:
+    global settings  # noqa: PLW0603 -- one process, one agent
+    settings = new
+    _part_of.cache_clear()
+    _adopted.clear()
+
+
+def current() -> Request | None:
+    request = _current.get()
+    return request if request is not _OUTSIDE else _of_opentelemetry()
+
+
+def enter(headers: Iterable[tuple[str, str]], operation: str, kind: str = "server") -> Entry:
+    """Begins a request, or the handling of a message (`kind` is `consumer` then, and `operation` its endpoint).
+
+    A request without a plan is entered too: it must not pass for the one in which its task or thread was started.
+    """
+    found = [(name.lower(), value) for name, value in headers]
+    plan = _plan_in(found)
+    if not plan and not recording.is_on():
+        return Entry(None, operation, kind, "")
+    trace_id, parent_id = _trace_in(found)
+    carried = _carried_in(found)
+    return Entry(Request(plan, trace_id, new_span_id(), carried), operation, kind, parent_id)
+
+
+def leave(
+    entry: Entry,
+    status: int | None = None,
+    error: BaseException | None = None,
+    exchange: Mapping[str, Any] | None = None,
+) -> None:
+    """Ends what `enter` began and reports it. `exchange` is what a recording keeps of it: see `recording.exchange`."""
+    try:
+        _current.reset(entry.reset)
+    except ValueError:  # ended in another context than it began, as a generator may
+        _current.set(_OUTSIDE)
+    request = entry.request
+    if request is None:
+        return
+    attributes = {} if status is None else {"http.status_code": str(status)}
+    if entry.kind == "consumer":
+        attributes["cutset.endpoint"] = entry.operation
+    if reports.errors:
+        attributes["cutset.agent_errors"] = str(sum(reports.errors.values()))
+    ended_ns = time.time_ns()
+    failed = error is not None or (status is not None and status >= 500)
+    ids = (request.trace_id, request.span_id, entry.parent_id)
+    service, started_ns = settings.service, entry.started_ns
+    reports.report(reports.Span(service, entry.operation, entry.kind, ids, started_ns, ended_ns, failed, attributes))
+    if exchange is not None and recording.is_on():
+        known: dict[str, Any] = {"id": request.span_id, "service": service, "trace_id": request.trace_id}
+        known["status"] = (500 if error is not None else 200) if status is None else status
+        recording.exchange({**known, **exchange}, started_ns, ended_ns, request.operations)
+
+
+def outgoing_headers() -> dict[str, str]:
+    """What an outgoing call must carry so that the plan arrives; hooks leave alone what is already set."""
+    request = current()
+    if request is None:
+        return {}
+    return {"traceparent": f"00-{request.trace_id}-{_operation.get() or request.span_id}-01", **request.carried}
+
+
+def parent_of_operation(request: Request) -> str:
+    """The span within which the next call of the request is made."""
+    if operation := _operation.get():
+        return operation
+    context = _opentelemetry_context()
+    if context is not None and _hex(context.trace_id, 32) == request.trace_id:
+        return _hex(context.span_id, 16)
+    return request.span_id
+
+
+def begin_operation(span_id: str) -> Token[str]:
+    return _operation.set(span_id)
+
+
+def end_operation(token: Token[str]) -> None:
+    try:
+        _operation.reset(token)
+    except ValueError:  # as in `leave`
+        _operation.set("")
+
+
+def new_span_id() -> str:
+    # Not `random`: a service that seeds it would repeat itself, and be disturbed by us.
+    return os.urandom(8).hex()
+
+
+@lru_cache(maxsize=1000)
+def _part_of(value: str) -> wire.Part | None:
+    """A part that is signed by our key for our environment; whether it has expired is checked at each use."""
+    try:
+        return wire.decode(value, settings.key, settings.environment, now=0)
+    except wire.WireError:
+        return None
+
+
+def _plan_in(headers: Iterable[tuple[str, str]]) -> tuple[wire.Part, ...]:
+    values = []
+    for name, value in headers:
+        if "cutset" in value and name in _CARRIED:
+            values += [match[1] for match in map(_MEMBER.match, value.split(",")) if match]
+        elif name.startswith("uberctx-cutset"):
+            values.append(value)
+    if not values:
+        return ()
+    plain = dict.fromkeys(value.replace("%7E", "~").replace("%7e", "~") for value in values)
+    now = time.time()
+    parts = (_part_of(value) for value in plain if len(value) <= wire.MAX_VALUE_CHARACTERS)
+    return tuple(part for part in parts if part is not None and part.expires >= now)
+
+
+def _trace_in(headers: Iterable[tuple[str, str]]) -> tuple[str, str]:
+    """Trace and parent span: of the request's own context, within it of OpenTelemetry's span, else new ones."""
+    match = next((_TRACEPARENT.fullmatch(value.strip()) for name, value in headers if name == "traceparent"), None)
+    context = _opentelemetry_context()
+    if context is not None:
+        trace_id = _hex(context.trace_id, 32)
+        if match is None or match[1] == trace_id:
+            return trace_id, _hex(context.span_id, 16)
+    return (match[1], match[2]) if match else (os.urandom(16).hex(), "")
+
+
+def _carried_in(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    carried: dict[str, str] = {}
+    for name, value in headers:
+        if name in _CARRIED:
+            carried[name] = f"{carried[name]},{value}" if name in carried else value
+        elif name.startswith("uberctx-") or name == "uber-trace-id":
+            carried[name] = value
+    return carried
+
+
+def _opentelemetry_context() -> Any:
+    """The SpanContext of OpenTelemetry's current span, if it runs here at all."""
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        return None
+    try:
+        context = trace.get_current_span().get_span_context()
+    except Exception:  # noqa: BLE001 -- half imported, or a version that we do not know
+        return None
+    return context if context.is_valid else None
+
+
+def _of_opentelemetry() -> Request | None:
+    """One request for each trace: without an entry nobody says where one begins."""
+    context = _opentelemetry_context()
+    if context is None or "cutset" not in (context.trace_state or ()):
+        return None
+    trace_id = _hex(context.trace_id, 32)
+    request = _adopted.get(trace_id)
+    if request is None:
+        if len(_adopted) >= MAX_ADOPTED:
+            _adopted.clear()
+        headers = [("tracestate", context.trace_state.to_header()), *_opentelemetry_baggage()]
+        found = Request(_plan_in(headers), trace_id, _hex(context.span_id, 16), _carried_in(headers))
+        request = _adopted.setdefault(trace_id, found)  # another thread may have been first
+    return request if request.plan else None
+
+
+def _opentelemetry_baggage() -> list[tuple[str, str]]:
+    baggage = sys.modules.get("opentelemetry.baggage")
+    if baggage is None:
+        return []
+    return [("baggage", ",".join(f"{name}={value}" for name, value in baggage.get_all().items()))]
+
+
+def _hex(number: int, digits: int) -> str:
+    return f"{number:0{digits}x}"

@@ -1,0 +1,34 @@
+import os
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from cutset.cli.main import app
+from cutset.errors import UsageError
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cutset", "agent", "run", *arguments]
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("CUTSET_")}
+    return subprocess.run(command, env={**bare, **environment}, capture_output=True, text=True, check=False)
+
+
+def test_the_command_runs_with_the_agent_and_its_exit_code_is_ours() -> None:
+    program = "import os, sys; print(os.environ['CUTSET_SERVICE'], 'cutset_agent.hooks' in sys.modules); sys.exit(7)"
+    done = run("--service", "orders", "--", sys.executable, "-c", program, CUTSET_KEY="key")
+    assert (done.stdout, done.returncode) == ("orders True\n", 7)
+
+
+def test_without_a_key_it_says_what_to_do() -> None:
+    done = run("--", sys.executable, "-c", "pass")
+    assert done.returncode == 2
+    assert "`CUTSET_KEY` is not set" in done.stderr
+
+
+def test_a_command_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUTSET_KEY", "key")
+    result = CliRunner().invoke(app, ["agent", "run", "--", "no-such-command"])
+    assert isinstance(result.exception, UsageError)
+    assert "no-such-command" in result.exception.message

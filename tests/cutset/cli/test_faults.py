@@ -1,0 +1,33 @@
+import json
+
+from typer.testing import CliRunner, Result
+
+from cutset.cli.main import app
+from cutset.errors import UsageError
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_faults_are_listed_with_their_libraries() -> None:
+    (line,) = [line for line in invoke("faults").output.splitlines() if line.startswith("lost-answer ")]
+    assert "redis" in line
+
+
+def test_the_list_is_there_as_json() -> None:
+    faults = {fault["name"]: fault for fault in json.loads(invoke("faults", "--json").output)["faults"]}
+    assert faults["timeout"]["needs_timeout"] is True
+    assert "redis" in faults["cache-miss"]["frameworks"]
+
+
+def test_a_fault_is_explained() -> None:
+    output = invoke("explain", "lost-answer").output
+    for part in ("The operation is really done", "Stands for", "A resilient caller", "idempotency key", "Where"):
+        assert part in output
+
+
+def test_a_misspelt_fault_is_recognised() -> None:
+    result = invoke("explain", "lost-anwser")
+    assert isinstance(result.exception, UsageError)
+    assert result.exception.hint == "Did you mean `lost-answer`?"

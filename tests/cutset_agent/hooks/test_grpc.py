@@ -1,0 +1,312 @@
+"""gRPC clients, synchronous and asyncio, against a real server in this process."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
+import pytest
+from google.protobuf.wrappers_pb2 import StringValue
+
+from cutset_agent.hooks import grpc as hook
+from cutset_agent.hooks import grpc_aio as aio_hook
+
+ENDPOINT = "rpc/grpc/GetQuote"
+CODECS = (StringValue.SerializeToString, StringValue.FromString)
+ASKED = StringValue(value="boots")
+
+
+class Quotes:
+    def __init__(self):
+        self.asked = []  # metadata of each call
+
+    def get(self, request, context):
+        self.asked.append(dict(context.invocation_metadata()))
+        if request.value == "nothing":
+            context.abort(grpc.StatusCode.NOT_FOUND, "no such product")
+        return StringValue(value=f"{request.value}: 12 EUR")
+
+    def list(self, request, context):
+        yield self.get(request, context)
+        yield self.get(request, context)
+
+    def sum(self, requests, context):
+        return self.get(StringValue(value="+".join(request.value for request in requests)), context)
+
+    def chat(self, requests, context):
+        for request in requests:
+            yield self.get(request, context)
+
+
+@pytest.fixture(scope="module")
+def served():
+    quotes = Quotes()
+    codecs = {"request_deserializer": StringValue.FromString, "response_serializer": StringValue.SerializeToString}
+    methods = {
+        "GetQuote": grpc.unary_unary_rpc_method_handler(quotes.get, **codecs),
+        "ListQuotes": grpc.unary_stream_rpc_method_handler(quotes.list, **codecs),
+        "SumQuotes": grpc.stream_unary_rpc_method_handler(quotes.sum, **codecs),
+        "Chat": grpc.stream_stream_rpc_method_handler(quotes.chat, **codecs),
+    }
+    server = grpc.server(ThreadPoolExecutor(4))
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("shop.Quotes", methods),))
+    quotes.address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    yield quotes
+    server.stop(None).wait()
+
+
+@pytest.fixture
+def quotes(served):
+    served.asked.clear()
+    return served
+
+
+@pytest.fixture
+def channel(quotes):
+    with grpc.insecure_channel(quotes.address) as channel:
+        yield channel
+
+
+@pytest.fixture
+def run(quotes):
+    """Runs an asynchronous function with an asyncio channel."""
+
+    def run(function, **options):
+        async def main():
+            async with grpc.aio.insecure_channel(quotes.address, **options) as channel:
+                return await function(channel)
+
+        return asyncio.run(main())
+
+    return run
+
+
+def get_quote(channel):
+    return channel.unary_unary("/shop.Quotes/GetQuote", *CODECS)
+
+
+def test_faults_are_the_same_in_both():
+    assert set(hook.FAULTS) == set(aio_hook.FAULTS) == {*hook.STATUSES, "lost-answer", "empty-body"}
+
+
+@pytest.mark.parametrize("fault", [*hook.STATUSES, "lost-answer"])
+def test_a_fault_is_an_error_as_a_channel_raises_it(installed, calls, channel, quotes, fault):
+    with installed.request((ENDPOINT, fault)), pytest.raises(grpc.RpcError) as raised:
+        get_quote(channel)(ASKED, timeout=0.1)
+    code, details = hook.STATUSES["timeout" if fault == "lost-answer" else fault]
+    error = raised.value
+    assert (error.code().name, error.details(), error.trailing_metadata()) == (code, details, ())
+    assert f"status = StatusCode.{code}" in repr(error)
+    (span,) = calls(ENDPOINT)
+    assert (span["fault"], span["error"], span["timeout"]) == (fault, "true", "0.1")
+    assert len(quotes.asked) == (fault == "lost-answer")
+
+
+@pytest.mark.parametrize("fault", [*hook.STATUSES, "lost-answer"])
+def test_a_fault_is_an_error_as_an_asyncio_channel_raises_it(installed, calls, run, quotes, fault):
+    async def work(channel):
+        with installed.request((ENDPOINT, fault)), pytest.raises(grpc.aio.AioRpcError) as raised:
+            await get_quote(channel)(ASKED, timeout=0.1)
+        return raised.value
+
+    error = run(work)
+    code, details = hook.STATUSES["timeout" if fault == "lost-answer" else fault]
+    assert (error.code().name, error.details(), tuple(error.trailing_metadata())) == (code, details, ())
+    (span,) = calls(ENDPOINT)
+    assert (span["fault"], span["error"], span["timeout"]) == (fault, "true", "0.1")
+    assert len(quotes.asked) == (fault == "lost-answer")
+
+
+def test_a_fault_is_of_the_same_class_as_the_real_failure(installed, channel, run):
+    async def work(asynchronous):
+        with pytest.raises(grpc.RpcError) as raised:
+            await get_quote(asynchronous)(ASKED)
+        return raised.value
+
+    async def really_fail():
+        async with grpc.aio.insecure_channel("127.0.0.1:1") as unreachable:
+            return await work(unreachable)
+
+    with grpc.insecure_channel("127.0.0.1:1") as unreachable, pytest.raises(grpc.RpcError) as raised:
+        get_quote(unreachable)(ASKED)
+    real = [raised.value, asyncio.run(really_fail())]
+    with installed.request((ENDPOINT, "connection-refused")):
+        with pytest.raises(grpc.RpcError) as raised:
+            get_quote(channel)(ASKED)
+        made = [raised.value, run(work)]
+    assert [(type(each), each.code()) for each in real] == [(type(each), each.code()) for each in made]
+    assert all("Connection refused" in each.details() for each in real + made)
+
+
+def test_calls_without_a_plan_do_as_ever(installed, channel, run, quotes):
+    async def work(asynchronous):
+        return await get_quote(asynchronous)(ASKED)
+
+    assert get_quote(channel)(ASKED).value == run(work).value == "boots: 12 EUR"
+    assert not any("traceparent" in metadata for metadata in quotes.asked)
+    assert installed.spans() == []
+
+
+def test_the_plan_goes_on_with_outgoing_calls(installed, calls, channel, run, quotes):
+    async def work(asynchronous):
+        return await get_quote(asynchronous)(ASKED, metadata=(("own", "yes"),))
+
+    with installed.request() as request:
+        get_quote(channel)(ASKED, metadata=(("own", "yes"),))
+        assert run(work).value == "boots: 12 EUR"
+    assert len(quotes.asked) == 2
+    for metadata, span in zip(quotes.asked, calls(ENDPOINT)):  # noqa: B905 -- Python 3.9 runs this too
+        assert metadata["traceparent"] == f"00-{request.trace_id}-{span['spanId']}-01"
+        assert (metadata["tracestate"], metadata["own"]) == (request.carried["tracestate"], "yes")
+        assert len(span["payload"]) == 16
+
+
+def test_a_timeout_needs_a_call_site_that_has_one(installed, calls, channel, run):
+    async def work(asynchronous):
+        return await get_quote(asynchronous)(ASKED)
+
+    with installed.request((ENDPOINT, "timeout")):
+        assert get_quote(channel)(ASKED).value == run(work).value == "boots: 12 EUR"
+    assert {span["not_fired"] for span in calls(ENDPOINT)} == {"timeout: the call site has no timeout"}
+
+
+def test_an_empty_message_has_defaults_only(installed, channel, run, quotes):
+    async def work(asynchronous):
+        return await get_quote(asynchronous)(ASKED)
+
+    with installed.request((ENDPOINT, "empty-body")):
+        response, call = get_quote(channel).with_call(ASKED)
+        assert get_quote(channel)(ASKED) == run(work) == response == StringValue()
+        assert call.code() is grpc.StatusCode.OK
+    assert len(quotes.asked) == 3
+
+
+def test_futures_fail_when_they_are_asked(installed, calls, channel, quotes):
+    with installed.request((ENDPOINT, "unavailable", {"occurrence": 1}), ("rpc/grpc/SumQuotes", "lost-answer")):
+        failing = get_quote(channel).future(ASKED)
+        assert get_quote(channel).future(ASKED).result().value == "boots: 12 EUR"
+        losing = channel.stream_unary("/shop.Quotes/SumQuotes", *CODECS).future(iter([ASKED]), timeout=5)
+    seen = []
+    failing.add_done_callback(seen.append)
+    assert failing.done()
+    assert seen == [failing]
+    with pytest.raises(grpc.RpcError) as raised:
+        failing.result()
+    assert raised.value.code() is failing.code() is failing.exception().code() is grpc.StatusCode.UNAVAILABLE
+    assert losing.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert [span.get("fault") for span in calls(ENDPOINT)] == ["unavailable", None]
+
+
+STREAMS = {"ListQuotes": ("unary_stream", ASKED), "Chat": ("stream_stream", [ASKED, ASKED])}
+
+
+@pytest.mark.parametrize("method", STREAMS)
+def test_streams_fail_when_they_are_read(installed, calls, channel, method):
+    kind, asked = STREAMS[method]
+    call = getattr(channel, kind)(f"/shop.Quotes/{method}", *CODECS)
+    with installed.request((f"rpc/grpc/{method}", "unavailable", {"occurrence": 1})):
+        failing, working = (call(asked if kind == "unary_stream" else iter(asked)) for _ in range(2))
+        with pytest.raises(grpc.RpcError) as raised:
+            next(failing)
+        assert raised.value.code() is failing.code() is grpc.StatusCode.UNAVAILABLE
+        assert [quote.value for quote in working] == ["boots: 12 EUR"] * 2
+    assert [span.get("fault") for span in calls("rpc/")] == ["unavailable", None]
+
+
+@pytest.mark.parametrize("method", STREAMS)
+def test_asyncio_streams_fail_when_they_are_read(installed, calls, run, method):
+    kind, asked = STREAMS[method]
+
+    async def work(channel):
+        call = getattr(channel, kind)(f"/shop.Quotes/{method}", *CODECS)
+        with installed.request((f"rpc/grpc/{method}", "unavailable", {"occurrence": 1})):
+            failing = call(asked)
+            with pytest.raises(grpc.aio.AioRpcError):
+                await failing.read()
+            assert await failing.code() is grpc.StatusCode.UNAVAILABLE
+            return [quote.value async for quote in call(asked)]
+
+    assert run(work) == ["boots: 12 EUR"] * 2
+    assert [span.get("fault") for span in calls("rpc/")] == ["unavailable", None]
+
+
+def test_asyncio_streams_can_be_written_to(installed, calls, run):
+    async def work(channel):
+        with installed.request(("rpc/grpc/SumQuotes", "unavailable", {"occurrence": 2})):
+            call = channel.stream_unary("/shop.Quotes/SumQuotes", *CODECS)()
+            await call.write(ASKED)
+            await call.write(ASKED)
+            await call.done_writing()
+            assert (await call).value == "boots+boots: 12 EUR"
+            with pytest.raises(grpc.aio.AioRpcError):
+                await channel.stream_unary("/shop.Quotes/SumQuotes", *CODECS)([ASKED])
+
+    run(work)
+    assert [span.get("fault") for span in calls("rpc/")] == [None, "unavailable"]
+
+
+class RetryOnce(grpc.UnaryUnaryClientInterceptor):
+    def intercept_unary_unary(self, continuation, details, request):
+        outcome = continuation(details, request)
+        return continuation(details, request) if outcome.code() is grpc.StatusCode.UNAVAILABLE else outcome
+
+
+class RetryOnceAsynchronously(grpc.aio.UnaryUnaryClientInterceptor):
+    async def intercept_unary_unary(self, continuation, details, request):
+        call = await continuation(details, request)
+        failed = await call.code() is grpc.StatusCode.UNAVAILABLE
+        return await continuation(details, request) if failed else call
+
+
+def test_the_applications_interceptors_meet_the_faults(installed, calls, channel, run):
+    retrying = get_quote(grpc.intercept_channel(channel, RetryOnce()))
+    with installed.request((ENDPOINT, "unavailable", {"attempts": 1})):
+        assert retrying(ASKED).value == "boots: 12 EUR"
+
+    async def work(asynchronous):
+        with installed.request((ENDPOINT, "unavailable", {"attempts": 1})):
+            return await get_quote(asynchronous)(ASKED)
+
+    assert run(work, interceptors=[RetryOnceAsynchronously()]).value == "boots: 12 EUR"
+    assert [span.get("fault") for span in calls(ENDPOINT)] == ["unavailable", None] * 2
+
+
+def test_real_failures_are_seen_and_reported_as_they_are(installed, calls, channel, run):
+    async def work(asynchronous):
+        with pytest.raises(grpc.aio.AioRpcError) as raised:
+            await get_quote(asynchronous)(StringValue(value="nothing"))
+        return raised.value
+
+    with installed.request():
+        with pytest.raises(grpc.RpcError) as raised:
+            get_quote(channel)(StringValue(value="nothing"))
+        errors = [raised.value, run(work)]
+    assert [(error.code(), error.details()) for error in errors] == [(grpc.StatusCode.NOT_FOUND, "no such product")] * 2
+    assert [(span.get("fault"), span["error"]) for span in calls(ENDPOINT)] == [(None, "true")] * 2
+
+
+def test_a_call_that_waits_for_good_can_be_cancelled(installed, run, quotes):
+    async def work(channel):
+        with installed.request((ENDPOINT, "no-answer")):
+            call = get_quote(channel)(ASKED)
+            await asyncio.sleep(0.05)
+            assert not call.done()
+            assert call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+
+    run(work)
+    assert quotes.asked == []
+
+
+def test_messages_are_recorded(installed, channel, run, recorded):
+    async def work(asynchronous):
+        return await get_quote(asynchronous)(ASKED)
+
+    with installed.request() as request:
+        get_quote(channel)(ASKED)
+        run(work)
+    answer = StringValue(value="boots: 12 EUR").SerializeToString()
+    assert [(each["request"], each["response"]) for each in request.operations] == [
+        (ASKED.SerializeToString(), answer)
+    ] * 2
