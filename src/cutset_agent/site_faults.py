@@ -129,7 +129,7 @@ def _claim(stand_in: StandIn, leaves: str, effect: str) -> bool:
         "process": hook.number,
         "pid": os.getpid(),
         "thread": hook.name(),
-        "log_lines": hook.log_lines,
+        "log_lines": hook.logged[0],
         "time": time.time(),
         "stack": stack[::-1],  # as in tracebacks: the innermost frame comes last
     }

@@ -74,8 +74,7 @@ class Hook(dict):  # type: ignore[type-arg]
     names: dict[str, int]  # of threads and tasks: where they are in the record
     names_end: int
     name: Callable[[], str]  # of the current thread or task
-    log_lines: int
-    next_log_line: Callable[[], int]
+    logged: Any  # [n]: how many lines all processes of the run have logged, shared by them
     part = staticmethod(_part)
 
     def __init__(self, plan: dict[str, Any]) -> None:
@@ -178,10 +177,25 @@ def _start_process(hook: Hook) -> None:
     hook.next_row = None
     hook.names = {}
     hook.names_end = 1  # 0 stands for an unknown name
-    hook.log_lines = 0
-    hook.next_log_line = itertools.count(1).__next__
+    hook.logged = _shared_count(hook)
     hook.name = _task_namer() if hook.has_tasks else _thread_namer()
     hook.number = _register_process(hook)
+
+
+def _shared_count(hook: Hook) -> Any:
+    """Processes share the log, so its lines are their common time. If one gets lost between two, that is no harm."""
+    import mmap  # noqa: PLC0415
+
+    try:
+        file = os.open(os.path.join(hook.out, "logged"), os.O_RDWR | os.O_CREAT, 0o666)
+        os.ftruncate(file, 4)
+        buffer = mmap.mmap(file, 4)
+        os.close(file)
+    except OSError as error:
+        hook.report(f"process {os.getpid()} counts log lines for itself: {error!r}")
+        buffer = mmap.mmap(-1, 4)
+    hook.buffers.append(buffer)
+    return memoryview(buffer).cast("I")
 
 
 def _register_process(hook: Hook) -> int:
@@ -220,7 +234,7 @@ def _visitor(hook: Hook, site: int) -> Callable[..., Any]:
     stand_in: Any = faults and _part("site_faults").StandIn
     at_any = faults and faults.get(0)
     spent = hook.spent
-    trace = hook.trace
+    trace, logged = hook.trace, hook.logged
     if trace:
         with hook.lock:
             if hook.next_row is None:
@@ -239,7 +253,7 @@ def _visitor(hook: Hook, site: int) -> Callable[..., Any]:
                     name_at = names[name]
                 except KeyError:
                     name_at = _place_name(hook, name)
-                pack_into(buffer, row, name_at, hook.log_lines, site, occurrence)
+                pack_into(buffer, row, name_at, logged[0], site, occurrence)
             else:
                 counts[site] = occurrence
         if faults:
@@ -311,7 +325,7 @@ def _count_log_lines(hook: Hook, logging: Any) -> None:
     original = logging.Logger.callHandlers
 
     def callHandlers(self: Any, record: Any) -> None:  # noqa: N802
-        hook.log_lines = hook.next_log_line()
+        hook.logged[0] += 1
         original(self, record)
 
     # When a handler fails, `logging` shows the stack without the frames of its own files.

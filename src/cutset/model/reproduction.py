@@ -36,7 +36,7 @@ class Visit:
 
     site: int  # its number in the list that the run was given
     occurrence: int  # 1 for the first of its process
-    log_lines: int  # how many the process had logged before
+    log_lines: int  # how many the run had logged before
     process: int  # 0 for the workload itself, then in order of their start
     thread: str  # of the thread, or of the asyncio task in it
 

@@ -34,6 +34,7 @@ class Analysed:
     sites: int
     related_sites: int  # that can lead to one of the messages
     visits: int  # of sites, in the good run
+    unvisited: tuple[str, ...]  # packages that the workload never got to
     messages: tuple[str, ...]  # of the failure log, that have to be explained
     recognised: int  # entries of the failure log that a log statement or traceback of the source accounts for
     skipped: tuple[str, ...]  # files that could not be read, with reasons

@@ -128,6 +128,8 @@ class Explorer:
         armed = _armed(planned, fired)
         self._known.tried.add(armed)
         self._known.seen.update(dict.fromkeys(present, self._settings.adjustment))
+        if self._space.observables and self._space.observables.keys() <= set(present):
+            self._known.near.add((armed.site, armed.effect))
         best = planned.window[0]
         in_reserve = armed != best and (armed.site, armed.occurrence) in self._space.moments
         if self._strategy.best_fires_first and in_reserve:

@@ -26,6 +26,7 @@ from cutset.reproduce.log_diff import Entry, keyed, unlikeness
 from cutset.reproduce.logs import read_log
 from cutset.reproduce.narrate import Story, ranking_of, reproduction_of, round_event, round_folder
 from cutset.reproduce.oracle import judge
+from cutset.reproduce.oracle_terms import is_symptom, own_symptoms
 from cutset.reproduce.prepare import LogReader, Prepared, prepare, timed
 from cutset.reproduce.result import Reproduction, SearchResult
 from cutset.reproduce.runner import RoundRecord, run_round
@@ -111,13 +112,16 @@ class _Search:
         begun = time.monotonic()
         settings = self.settings
         effects = effects_of(self.program, case.search_path, failure, settings.kinds, settings.delay_s)
-        self.prepared = await asyncio.to_thread(prepare, self.program, self.reader, failure, self.good, effects)
+        symptoms = [record.line for record in failure if is_symptom(record, case.oracle)]
+        self.prepared = await asyncio.to_thread(
+            prepare, self.program, self.reader, failure, self.good, effects=effects, symptoms=symptoms
+        )
         texts = self.reader.texts_of(self.prepared.observables, failure)
         self.story = Story(self.program, self.prepared, texts, self.folder)
         if not self.prepared.observables:
             raise UsageError(
                 "The failure log has nothing that good runs lack, and lacks nothing that they have",
-                hint="Is it the log of the failure, and of the same workload, at the same log level?",
+                hint="Is it the log of the failure, of the same workload, at the same level? No `log:` oracle matches it",
             )
         yield Analysed(
             files=len(self.program.modules),
@@ -126,11 +130,17 @@ class _Search:
             sites=len(self.program.sites),
             related_sites=sum(bool(facts.distances) for facts in self.prepared.facts),
             visits=len(self.good_visits),
+            unvisited=self._unvisited(),
             messages=tuple(texts.values()),
             recognised=len(self.reader.recognised(failure)),
             skipped=tuple(f"{skipped.path}: {skipped.reason}" for skipped in self.program.skipped),
             resumed=len(self._past),
         )
+
+    def _unvisited(self) -> tuple[str, ...]:
+        visited = {self.program.sites[visit.site].module.partition(".")[0] for visit in self.good_visits}
+        packages = dict.fromkeys(site.module.partition(".")[0] for site in self.program.sites)
+        return tuple(package for package in packages if package not in visited)
 
     async def _good_run(self, number: int) -> dict[str, Any]:
         folder = self.folder / f"good-{number}"
@@ -228,7 +238,12 @@ class _Search:
             if 2 * self._held(found) >= self.settings.repeats:
                 break
         found = max(self.reproductions, key=lambda tried: (self._held(tried), *(-part for part in _likeness(tried))))
+        if found.ground:
+            (alone,) = await self._rounds(Stage.MINIMISE, [Round((found.choice,), 1)], ())
+            yield self._event(alone)
+            found = alone if alone.reproduces else found
         self.best = found
+        self.remarks += own_symptoms(found.choice.effect, self.case.oracle)
         if self.settings.minimise:
             async for event in self._minimise(found):
                 yield event
@@ -243,22 +258,18 @@ class _Search:
         repeats = self._repeats.setdefault(found.number, [])
         for start in range(0, len(again), self.settings.jobs):
             batch = again[start : start + self.settings.jobs]
-            for tried in await self._rounds(Stage.REPEAT, batch, found.first):
+            for tried in await self._rounds(Stage.REPEAT, batch, found.ground):
                 repeats.append(tried)
                 yield self._event(tried)
 
     async def _minimise(self, found: Tried) -> AsyncIterator[Event]:
-        """Without the first fault, if there are two; then earlier, halving the way to an occurrence that fails to."""
+        """Earlier, halving the way to an occurrence that does not show the symptom; and with any exception."""
         exact = found.choice
-        if found.first:
-            (alone,) = await self._rounds(Stage.MINIMISE, [Round((exact,), 1)], ())
-            yield self._event(alone)
-            found = alone if alone.reproduces else found
         earliest, fails = found, 0
         while (high := earliest.choice.occurrence) - fails > 1:
             middle = 1 if fails == 0 and high > 2 and earliest is found else (fails + high) // 2
             choice = Choice(exact.site, middle, exact.effect)
-            (tried,) = await self._rounds(Stage.MINIMISE, [Round((choice,), 1)], found.first)
+            (tried,) = await self._rounds(Stage.MINIMISE, [Round((choice,), 1)], found.ground)
             yield self._event(tried)
             if tried.reproduces:
                 earliest = tried
@@ -269,7 +280,7 @@ class _Search:
             async for event in self._repeat(earliest):
                 yield event
         choice = Choice(exact.site, earliest.choice.occurrence, ANY_EXCEPTION)
-        (tried,) = await self._rounds(Stage.MINIMISE, [Round((choice,), 1)], earliest.first)
+        (tried,) = await self._rounds(Stage.MINIMISE, [Round((choice,), 1)], earliest.ground)
         yield self._event(tried)
         self.remarks.append(
             "a plain Exception there shows the symptom, too: the type does not matter"

@@ -5,13 +5,13 @@ that, is what has to be explained.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from cutset.model.reproduction import LogRecord, Observable, Visit
 from cutset.reproduce.causal import CausalGraph, Reach, causal_graph, reaches
-from cutset.reproduce.effects import EffectsOf
+from cutset.reproduce.effects import Effect, EffectsOf
 from cutset.reproduce.exceptions import construct, exceptions_in
 from cutset.reproduce.log_diff import Entry, keyed, present, relevant_observables, text_keys
 from cutset.reproduce.log_statements import index_statements, log_statements
@@ -100,12 +100,20 @@ def prepare(
     reader: LogReader,
     failure: Sequence[LogRecord],
     good: Sequence[Sequence[Entry]],
+    *,
     effects: EffectsOf,
+    symptoms: Collection[int] = (),
 ) -> Prepared:
-    """`good` are the entries of good runs; the first is the one that visits are compared with."""
+    """`good` are the entries of good runs; the first is the one that visits are compared with.
+
+    `symptoms` are the lines of the failure log by which the oracle recognises it. They count where nothing else is new:
+    that 9 of 10 orders were sent differs by a number alone from what a good run says.
+    """
     failed = reader.entries(failure)
     observables = relevant_observables(good[0], failed, *good[1:])
     few: dict[str, float] = {}
+    if not observables:
+        observables = [Observable(each.key, each.thread, each.line) for each in failed if each.line in symptoms]
     seen = [reader.sightings[each.key] for each in observables if each.key in reader.sightings]
     usual = {entry.key for entries in good for entry in entries}
     if all(each.key in usual for each in seen):
@@ -120,7 +128,7 @@ def prepare(
     reasons = {}
     for number, site in enumerate(program.sites):
         reached = near.get(number, {})
-        found = effects(number, _wanted(reached.values()))
+        found = _with_traced(effects(number, _wanted(reached.values())), traced.get(number, ()))
         reasons.update({(number, effect.text): effect.why for effect in found})
         facts.append(
             SiteFacts(
@@ -132,6 +140,12 @@ def prepare(
             )
         )
     return Prepared(tuple(facts), tuple(observables), graph, timed(good[0], failed, observables), reasons, few)
+
+
+def _with_traced(effects: Sequence[Effect], traced: Sequence[str]) -> list[Effect]:
+    """What a stack trace of the failure log shows arising at the site is the first to try there."""
+    shown = [Effect(text, "a stack trace of the failure log shows it arising here", 0) for text in traced]
+    return [*shown, *(effect for effect in effects if effect.text not in traced)]
 
 
 def _wanted(reached: Iterable[Reach]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from cutset.model.reproduction import Site, SiteKind
 from cutset.reproduce.interpreter import is_python, modules_path
 from cutset.reproduce.locate import locate, locate_in
 from cutset.reproduce.oracle import Oracle, judge, parse_oracle
-from cutset.reproduce.runner import Workload, run_round
+from cutset.reproduce.runner import Workload, how_it_ended, run_round
 from cutset.reproduce.symptoms import Answer, OracleVerdict
 from cutset_agent.site_visits import read_counts
 
@@ -118,9 +118,12 @@ async def _replay(
     record = await run_round(workload, _plan(faults, places), folder / "round")
     verdict = await judge(oracle, record)
     replayed = _replayed(faults, places, record.folder / "out")
-    if verdict.answer is Answer.NO and record.problems and not all(fault.fired for fault in replayed):
+    if verdict.answer is Answer.NO and not all(fault.fired for fault in replayed):
         # Perhaps it did not fire because something is wrong with the replay, and not because the bug was fixed.
-        verdict = OracleVerdict(Answer.CANNOT_TELL, f"{verdict.reason}; but there were problems and no fault")
+        if not record.succeeded:
+            verdict = OracleVerdict(Answer.CANNOT_TELL, f"the workload fails without the fault: {how_it_ended(record)}")
+        elif record.problems:
+            verdict = OracleVerdict(Answer.CANNOT_TELL, f"{verdict.reason}; but there were problems and no fault")
     logs = tuple(map(str, dict.fromkeys((*record.outputs, *record.logs))))
     return Outcome(verdict.answer, verdict.reason, replayed, record.problems, logs)
 

@@ -15,7 +15,7 @@ class Fault:
     occurrence: int  # of the site in its process
     effect: str  # as in `Choice`
     why: str  # this effect was thought of
-    log_lines: int  # that its process had logged before
+    log_lines: int  # that the run had logged before
     process: int  # 0 for the workload itself, then in order of their start
     thread: str
     stack: tuple[str, ...]  # `path:line in function`, innermost frame last

@@ -52,7 +52,7 @@ class Fired:
     """The fault of a round, and the circumstances."""
 
     choice: Choice  # with the occurrence at which it fired
-    log_lines: int  # that its process had logged before
+    log_lines: int  # that the run had logged before
     process: int
     thread: str
     stack: tuple[str, ...]  # innermost frame last

@@ -34,6 +34,7 @@ from math import inf
 from typing import TypeVar
 
 from cutset.model.reproduction import Choice, Observable, Visit
+from cutset.reproduce.log_diff import thread_family
 
 ANY = 0  # as an occurrence: the first that comes
 WINDOW = 10  # sites: ANDURIL's default; its results hardly depend on it (§8.5)
@@ -41,6 +42,7 @@ EVERYTHING = 10**9  # as a window: ANDURIL's cap
 # Another try at a site weighs as much as so many steps in the causal graph. A judgement: with one, near sites with many
 # instances keep the others waiting; with no limit, the second instance of a site waits for the first of every other.
 ANOTHER_TRY = 4
+NEARLY = 1  # likewise, where a try brought every message, if not the symptom: the right fault at the wrong time
 _Instance = TypeVar("_Instance")
 FEW_INSTANCES = 3  # of a site, where an ablation limits them (§8.3)
 
@@ -67,6 +69,7 @@ class Knowledge:
     given_up: set[Choice] = field(default_factory=set)  # they never occurred
     later_visits: dict[int, dict[int, Visit]] = field(default_factory=dict)  # of sites that the good run left out
     excluded: set[int] = field(default_factory=set)  # sites
+    near: set[tuple[int, str]] = field(default_factory=set)  # site and effect that brought every message
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ class Candidate:
     apart: float
     related: bool
     executed: bool  # in the good run
+    near: bool  # the same effect, at another time, brought every message
 
     @property
     def site_priority(self) -> int:
@@ -186,6 +190,7 @@ class FaultSpace:
                 apart=apart,
                 related=self.related(site),
                 executed=self.executed(site),
+                near=(site, choices[0].effect) in knowledge.near,
             )
             if not strategy.per_instance:
                 return
@@ -209,12 +214,19 @@ class FaultSpace:
         if cached is None or cached[:2] != (key, len(visits)):
             timed = sorted(
                 (self._apart(visit, key) if key else 0.0, visit.log_lines, visit.occurrence)
-                for visit in visits.values()
+                for visit in self._of_thread(site, key, visits.values())
             )
             spread = (_spread(list(same)) for _, same in groupby(timed, key=lambda instance: instance[:2]))
             cached = key, len(visits), [(apart, occurrence) for same in spread for apart, _, occurrence in same]
             self._by_time[site] = cached
         return cached[2] if self.executed(site) else [(inf, ANY), *cached[2]]
+
+    def _of_thread(self, site: int, key: str, visits: Collection[Visit]) -> Collection[Visit]:
+        """Where a stack trace shows the site, the thread that logged it was there; tasks do not tell their names."""
+        if not key or not self.sites[site].traced_effects:
+            return visits
+        family = thread_family(self.observables[key].thread)
+        return [visit for visit in visits if thread_family(visit.thread) == family] or visits
 
 
 def _spread(instances: Sequence[_Instance]) -> Iterator[_Instance]:
@@ -273,7 +285,10 @@ def _first_few(instances: Sequence[tuple[float, int]]) -> list[list[tuple[float,
 STRATEGIES: Mapping[StrategyName, Strategy] = {
     StrategyName.BEST_FIRST: Strategy(
         "full feedback; the best-ranked fault fires first, and other instances and exceptions follow sooner",
-        order=lambda candidate: (candidate.site_priority + ANOTHER_TRY * candidate.step, candidate.apart),
+        order=lambda candidate: (
+            candidate.site_priority + (NEARLY if candidate.near else ANOTHER_TRY) * candidate.step,
+            candidate.apart,
+        ),
         instances=_one_by_one,
         feedback=True,
         unrelated_too=True,

@@ -30,7 +30,12 @@ class Tried:
 
     @property
     def reproduces(self) -> bool:
-        return self.answer is Answer.YES and self.fired is not None and len(self.fired_first) == len(self.first)
+        return self.answer is Answer.YES and self.fired is not None
+
+    @property
+    def ground(self) -> tuple[Choice, ...]:
+        """Faults of `first` that did fire."""
+        return tuple(fired.choice for fired in self.fired_first)
 
     @property
     def choice(self) -> Choice:

@@ -32,11 +32,13 @@ def log_of(*messages):
     return read_log("".join(LINE.format(number, *entry) + "\n" for number, entry in lines))
 
 
-def prepared(tmp_path, failure, *good):
+def prepared(tmp_path, failure, *good, symptoms=()):
     program = read_app(tmp_path, WORKER)
     reader = LogReader(program)
     effects = effects_of(program, [], failure, frozenset(FaultKind), 1.0)
-    found = prepare(program, reader, failure, [reader.entries(each) for each in good], effects)
+    found = prepare(
+        program, reader, failure, [reader.entries(each) for each in good], effects=effects, symptoms=symptoms
+    )
     return program, reader, found
 
 
@@ -105,3 +107,24 @@ def test_stack_traces_tell_what_was_raised_where(tmp_path):
     [(number, effects)] = LogReader(program).traced(failure).items()
     assert program.sites[number].expression == "sock.recv"
     assert effects == ["ConnectionResetError(104, 'Connection reset by peer')"]
+
+
+def test_where_only_a_number_differs_the_lines_that_the_oracle_sees_have_to_be_explained(tmp_path):
+    failure = log_of("tick", "order 1", "tick", "order 2", "tick", "order 3", "tick", "order 9")
+    _, reader, found = prepared(tmp_path, failure, GOOD, GOOD, symptoms=[8])
+
+    assert list(reader.texts_of(found.observables, failure).values()) == ["order 9"]
+    assert prepared(tmp_path, failure, GOOD, GOOD)[2].observables == ()
+
+
+def test_what_a_stack_trace_shows_is_the_first_to_try_there(tmp_path):
+    line = next(site.line for site in read_app(tmp_path, WORKER).sites if site.expression == "sock.recv")
+    failure = read_log(
+        LINE.format(1, "ERROR", "stopped")
+        + f'\nTraceback (most recent call last):\n  File "/x/app.py", line {line}, in ticker\n    sock.recv(1)\n'
+        "BlockingIOError: [Errno 11] Resource temporarily unavailable\n"
+    )
+    program, _, found = prepared(tmp_path, failure, GOOD, GOOD)
+    [facts] = [facts for facts in found.facts if facts.name.endswith("sock.recv")]
+    assert facts.effects[0] == "BlockingIOError(11, 'Resource temporarily unavailable')"
+    assert facts.costs[0] == 0

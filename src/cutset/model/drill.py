@@ -1,0 +1,167 @@
+"""A drill (CAST §3.5): one fault at one endpoint of a running service, and what was seen before, during and after."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Phase(StrEnum):
+    STARTUP = "start-up"
+    FAULT = "fault"
+    RECOVERY = "recovery"
+
+
+class DrillVerdict(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+class Symptom(StrEnum):
+    NO_RECOVERY = "no-recovery"  # the fault is over, its consequences are not
+    NOT_SURVIVED = "not-survived"  # a part that the service should do without took the request down
+    HANG = "hang"  # answers come too late or never
+    SILENT_LOSS = "silent-loss"  # the user is told that it is done, and it is not
+    DUPLICATE = "duplicate"  # done twice
+    AMPLIFICATION = "amplification"  # one failure makes many more calls
+    WRONG_DATA = "wrong-data"  # a good status with values that are not true
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DrillTest:
+    flow: str  # the recorded requests that are sent, by their name
+    step: int  # which of them carries the fault, from 0
+    service: str
+    endpoint: str  # component/framework/method
+    occurrence: int  # the last call at this endpoint within the request; 0: of no known number
+    fault: str
+    statement: str = field(default="", compare=False)  # what the recorded call sent, as far as it is known
+
+    @property
+    def id(self) -> str:
+        key = (self.flow, self.step, self.service, self.endpoint, self.occurrence, self.fault)
+        return hashlib.sha256(repr(key).encode()).hexdigest()[:8]
+
+    @property
+    def component(self) -> str:
+        return self.endpoint.partition("/")[0]
+
+    def __str__(self) -> str:
+        return f"{self.fault} at {self.service}: {self.endpoint}{f'@{self.occurrence}' if self.occurrence > 1 else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedOperation:
+    """One call of the service to something else, as the agent reported it."""
+
+    endpoint: str
+    occurrence: int
+    started_at: float  # seconds since the drill began
+    seconds: float
+    failed: bool
+    fault: str = ""  # that fired at this call
+    payload: str = ""  # digest of what was sent
+    facts: Mapping[str, str] = field(default_factory=dict, hash=False)  # rows, verb, …
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One run of the flow: whether all of it went well, and what the request that carries the fault brought about."""
+
+    phase: Phase
+    sent_at: float  # seconds since the drill began
+    seconds: float  # of its slowest request
+    ok: bool  # every request had the status that it had when it was recorded
+    status: int = 0  # of the first request that did not go well, else of the one that carries the fault; 0: no answer
+    error: str = ""  # why there was no answer
+    content_type: str = ""
+    body: bytes = field(default=b"", repr=False)
+    operations: tuple[ObservedOperation, ...] = ()
+    trace_id: str = ""
+
+    def fired(self, fault: str) -> bool:
+        return any(fault in operation.fault.split("+") for operation in self.operations)
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    startup_success: float = 0.95  # below: the service is not healthy, and nothing can be said
+    recovery_success: float = 0.9  # of the share at start-up
+    latency_factor: float = 5.0  # how many times the 95th percentile at start-up the median may be after recovery …
+    latency_slack: float = 0.25  # … and at least so many seconds more
+    recovery_throughput: float = 0.5  # of that at start-up
+    recovery_operations: float = 0.5  # calls per run at each endpoint, of those at start-up
+    limit_seconds: float | None = None  # an answer that takes longer is none; not given: `limit_for` says
+    amplification_factor: float = 5.0  # how many times as many calls as at start-up one failure may bring about …
+    amplification_floor: int = 10  # … if they are more than this
+    must_survive: tuple[str, ...] = ("cache",)  # components that the service should do without
+
+    def limit_for(self, recorded_seconds: float = 0.0) -> float:
+        """By default five seconds, or five times as long as the request took when it was recorded."""
+        return self.limit_seconds or max(5.0, 5.0 * recorded_seconds)
+
+
+DEFAULT_THRESHOLDS = Thresholds()
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of how many, and between which shares the true one lies with 95 % confidence."""
+
+    count: int
+    of: int
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        if not self.of:
+            return "none of 0"
+        return f"{self.count} of {self.of} ({100 * self.count / self.of:.0f} %, at 95 % {self.low:.0%}–{self.high:.0%})"
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseStatistics:
+    phase: Phase
+    seconds: float
+    success: Share
+    fired: int  # runs in which the fault fired
+    median: float  # seconds
+    p95: float  # seconds
+    throughput: float  # good answers per second
+
+
+@dataclass(frozen=True, slots=True)
+class DrillFinding:
+    symptom: Symptom
+    level: str  # `entry`, or the endpoint at which it was seen
+    what: str
+    trace_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DrillJudgement:
+    verdict: DrillVerdict
+    reason: str
+    findings: tuple[DrillFinding, ...] = ()
+    notes: tuple[str, ...] = ()  # worth knowing, but no failure
+    phases: tuple[PhaseStatistics, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinePoint:
+    """A sample as far as pictures need it."""
+
+    phase: Phase
+    at: float
+    seconds: float
+    ok: bool
+    fired: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DrillResult:
+    test: DrillTest
+    judgement: DrillJudgement
+    timeline: tuple[TimelinePoint, ...] = field(default=(), repr=False)
+    at: float = 0.0  # Unix seconds at its end
