@@ -40,7 +40,7 @@ def begin(folder: Path, fingerprint: Mapping[str, Any]) -> list[dict[str, Any]]:
     first, *past = lines
     if first.get("format") != FORMAT:
         raise UsageError(f"`{path}` has format {first.get('format')}; this version of Cutset reads format {FORMAT}")
-    if differing := [name for name, value in fingerprint.items() if first["case"].get(name) != value]:
+    if differing := [name for name, value in fingerprint.items() if first.get("case", {}).get(name) != value]:
         raise UsageError(
             f"`{folder}` has a search for another case: {', '.join(differing)} changed since then",
             hint="Start a new search without `--resume`",
@@ -61,8 +61,21 @@ def append(folder: Path, line: Mapping[str, Any]) -> None:
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
-    text = path.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        path.write_text(whole, encoding="utf-8")  # else the next line would be joined to the torn one
-    return [json.loads(line) for line in whole.splitlines()]
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if whole != content:
+        path.write_bytes(whole)  # else the next line would be joined to the torn one
+    return [_object(path, number, line) for number, line in enumerate(whole.split(b"\n")[:-1], start=1)]
+
+
+def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise UsageError(
+            f"`{path}`, line {number}, is damaged: {line[:80].decode(errors='replace')!r}",
+            hint="Remove the line, and its round is run again; or start a new search without `--resume`",
+        )
+    return found

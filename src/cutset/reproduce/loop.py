@@ -121,7 +121,7 @@ class _Search:
         if not self.prepared.observables:
             raise UsageError(
                 "The failure log has nothing that good runs lack, and lacks nothing that they have",
-                hint="Is it the log of the failure, of the same workload, at the same level? No `log:` oracle matches it",
+                hint="Is it the log of the failure, at the same log level? The oracle recognises nothing in it either",
             )
         yield Analysed(
             files=len(self.program.modules),

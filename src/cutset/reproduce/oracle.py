@@ -121,7 +121,7 @@ _QUOTE_HINT = (
     'Put an argument in quotes if it contains ` and `, ` or `, quotes or lone parentheses: log:"salt and pepper"'
 )
 _BARE = re.compile(r"[\w.:/!?*+^$#@%=~,{}|<>;& -]+")  # what never needs quotes, connectives aside
-_CONNECTIVE = re.compile(r"\s+(?:and|or)(?=[\s(])")
+_CONNECTIVE = re.compile(r"\s+(?:and|or)(?=[\s()]|$)")
 _CHARACTER_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 
 
@@ -140,7 +140,7 @@ def _parse_chain(
 ) -> tuple[tuple[Oracle, ...], int]:
     part, at = parse(text, at)
     parts = [part]
-    while match := re.compile(rf"\s*{connective}(?=[\s(])").match(text, at):
+    while match := re.compile(rf"\s*{connective}(?=[\s()]|$)").match(text, at):
         part, at = parse(text, match.end())
         parts.append(part)
     return tuple(parts), at

@@ -75,6 +75,10 @@ class RoundRecord:
     problems: tuple[str, ...]  # of the hook, and of ours in reading what it left
     first: tuple[Fired, ...] = ()  # faults of the plan's `first`, in its order, as far as they fired
 
+    @property
+    def succeeded(self) -> bool:
+        return self.ended is Ending.EXITED and self.exit_code == 0
+
 
 async def run_round(workload: Workload, plan: Mapping[str, Any], folder: Path) -> RoundRecord:
     """With a plan as in `cutset_agent.sites`, but for `out`, in a new folder. To cancel it ends all its processes."""
@@ -88,7 +92,13 @@ async def run_round(workload: Workload, plan: Mapping[str, Any], folder: Path) -
             f"the workload `{' '.join(workload.command)}` does not start: {report.problem}",
             hint=f"It was to run in `{job.cwd}`: give programs and scripts by their absolute paths.",
         )
-    return await asyncio.to_thread(_read_record, workload, plan, job, report)
+    record = await asyncio.to_thread(_read_record, workload, plan, job, report)
+    if not record.logs and record.succeeded and not plan["choices"]:
+        raise UsageError(
+            f"The workload leaves no log, even without faults: no file in `{record.work}` matches `{workload.log}`",
+            hint="Correct `--log-from`: a pattern of the files that it logs to, or `output`, `stdout`, `stderr`.",
+        )
+    return record
 
 
 async def supervise(job: Job) -> Report:
@@ -114,6 +124,12 @@ async def supervise(job: Job) -> Report:
         await asyncio.to_thread(warden.end_round, job.env[warden.MARKER])
         return Report(Ending.LOST, problem=f"the warden of the round ended with {process.returncode}: {said[-500:]}")
     return Report(**{**fields, "ended": Ending(fields["ended"])})
+
+
+def how_it_ended(record: RoundRecord) -> str:
+    if record.ended is not Ending.EXITED:
+        return f"it {record.ended} after {record.wall_s:.0f} s"
+    return f"exit code {record.exit_code}" if record.signal is None else f"signal {record.signal}"
 
 
 def meta_of(record: RoundRecord) -> dict[str, Any]:
@@ -197,6 +213,9 @@ def _read_record(workload: Workload, plan: Mapping[str, Any], job: Job, report: 
         problems.append(
             "no interpreter of the workload loaded the hook: is it started with -I, -E or -S, or no Python?"
         )
+    logs = _logs(workload, job)
+    if not logs:
+        problems.append(f"the round has no log: no file where it ran matches `{workload.log}`")
     status = report.status
     record = RoundRecord(
         folder=folder,
@@ -208,7 +227,7 @@ def _read_record(workload: Workload, plan: Mapping[str, Any], job: Job, report: 
         cpu_s=report.cpu_s,
         silent_s=report.silent_s,
         outputs=tuple(map(Path, dict.fromkeys((job.stdout, job.stderr)))),
-        logs=_logs(workload, job),
+        logs=logs,
         fired=_read_fired(out / "fired.json", problems),
         first=tuple(
             fired

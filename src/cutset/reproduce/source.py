@@ -6,7 +6,7 @@ a mistake of the program only (`len`, `isinstance`, `"".join`).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,25 +81,52 @@ def read_program(names: Sequence[str], search_path: Sequence[str], drivers: Sequ
 
 def find_files(name: str, search_path: Sequence[str]) -> list[tuple[str, Path]]:
     """Modules and their files, sorted."""
-    path = Path(name)
-    if name.endswith(".py") or "/" in name:
-        if path.is_file():
-            return [(_module_name(path), path.resolve())]
-        if path.is_dir():
-            return list(_package(_module_name(path / "__init__.py"), path.resolve()))
-        raise InputError(
-            f"There is no source at {name}", hint="Name a package's folder, a .py file, or an importable name."
-        )
-    for folder in search_path:
-        found = Path(folder or ".").joinpath(*name.split("."))
-        if found.is_dir() and any(found.glob("*.py")):
+    if is_path(name):
+        return _files_at(Path(name), search_path)
+    places = [Path(folder or ".").joinpath(*name.split(".")) for folder in search_path]
+    for found in places:
+        if (found / "__init__.py").is_file():
             return list(_package(name, found.resolve()))
-        if (single := found.with_suffix(".py")).is_file():
+        if (single := found.with_name(f"{found.name}.py")).is_file():
             return [(name, single.resolve())]
+    # A namespace package, of all its parts; as for Python, the first wins.
+    files = dict(file for found in reversed(places) if found.is_dir() for file in _package(name, found.resolve()))
+    if files:
+        return sorted(files.items())
     raise InputError(
         f"No Python source of {name!r} on the search path ({len(search_path)} folders)",
         hint="Is it installed in the environment of the workload? Extension modules without source cannot be analysed.",
     )
+
+
+def is_path(name: str) -> bool:
+    """Else it is the name of a module."""
+    return name.endswith(".py") or "/" in name or not name.strip(".")
+
+
+def _files_at(path: Path, search_path: Sequence[str]) -> list[tuple[str, Path]]:
+    if path.is_file():
+        return [(_module_name(path), path.resolve())]
+    if (path / "__init__.py").is_file():
+        return list(_package(_module_name(path / "__init__.py"), path.resolve()))
+    if path.is_dir():
+        folders = {Path(folder).resolve() for folder in search_path}
+        return sorted(
+            (_imported_name(file, folders) or name, file)
+            for name, file in _package(path.resolve().name, path.resolve())
+        )
+    raise InputError(
+        f"There is no source at {path}", hint="Name a package's folder, a .py file, or an importable name."
+    )
+
+
+def _imported_name(path: Path, search_path: Collection[Path]) -> str:
+    """As an import along the search path finds the file; "" if none does."""
+    folder = next((folder for folder in path.parents if folder in search_path), None)
+    if folder is None:
+        return ""
+    parts = path.relative_to(folder).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__") if all(map(str.isidentifier, parts)) else ""
 
 
 def _package(name: str, folder: Path) -> Iterator[tuple[str, Path]]:
