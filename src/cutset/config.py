@@ -53,7 +53,7 @@ def expect(meaning: str, holds: Callable[[Any], object]) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _is_url(text: str) -> bool:
+def is_url(text: str) -> bool:
     parts = urlsplit(text)
     return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not parts.query
 
@@ -67,7 +67,7 @@ FlakeRate = Annotated[float, expect("a share from 0 to 0.5", lambda share: 0 <= 
 ErrorRate = Annotated[float, expect("a share above 0 and below 1", lambda share: 0 < share < 1)]
 Status = Annotated[int, expect("an HTTP status from 100 to 599", lambda status: 100 <= status <= 599)]
 Address = Annotated[str, expect("`host:port`", lambda text: split_address(text)[1] > 0)]
-Url = Annotated[str, expect("a URL such as `http://127.0.0.1:9080`", _is_url)]
+Url = Annotated[str, expect("a URL such as `http://127.0.0.1:9080`", is_url)]
 EffectText = Annotated[str, expect("an effect such as `abort(503)`, `grpc(14)` or `delay(250ms)`", Effect.parse)]
 Method = Annotated[str, expect("an HTTP method in capitals", re.compile("[A-Z]+").fullmatch)]
 UrlPath = Annotated[str, expect("a path that begins with `/` and has no spaces", re.compile(r"/\S*").fullmatch)]
@@ -231,6 +231,7 @@ class _ConfigSection:
     effect: EffectText = str(UNAVAILABLE)
     points: Literal["api", "replica"] = "api"
     mesh: _MeshSection | None = None
+    drill: Mapping[str, Any] | None = None  # of no interest here: `cutset drill` reads it
 
 
 def _config(path: Path, content: Mapping[str, object]) -> Config:

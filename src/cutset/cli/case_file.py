@@ -16,6 +16,7 @@ from pydantic import with_config
 
 from cutset.cli.workload_command import (
     absolute_words,
+    check_script,
     files_named,
     find_program,
     interpreter_of,
@@ -29,7 +30,7 @@ from cutset.reproduce.explorer import ExplorerSettings
 from cutset.reproduce.oracle import Both, Check, Either, Not, Oracle, parse_oracle, quiet_seconds
 from cutset.reproduce.runner import Workload
 from cutset.reproduce.settings import Case, FaultKind, SearchSettings
-from cutset.reproduce.source import find_files
+from cutset.reproduce.source import find_files, is_path
 from cutset.reproduce.strategies import StrategyName
 from cutset.reproduce.symptoms import seconds_of
 
@@ -112,7 +113,7 @@ def anchored(case: CaseFile, folder: Path) -> CaseFile:
 
 
 def _anchored_source(name: str, folder: Path) -> str:
-    return os.path.normpath(folder / name) if "/" in name or name.endswith(".py") else name
+    return os.path.normpath(folder / name) if is_path(name) else name
 
 
 def _anchored_oracle(oracle: Oracle, folder: Path) -> Oracle:
@@ -175,6 +176,7 @@ def build_case(case: CaseFile) -> Case:
     folder, own_env = cwd or Path("/"), case.env or {}
     env = {name: value for name, value in os.environ.items() if not name.startswith("CUTSET_")} | dict(own_env)
     words[0] = find_program(words[0], env, folder)
+    check_script(words, cwd)
     interpreter = case.python or interpreter_of(words[0], env, folder)
     paths = search_path(interpreter, words, env, cwd)
     drivers = dict.fromkeys((*(case.driver or ()), *files_named(words, folder)))

@@ -1,7 +1,9 @@
 """The command line: its commands, and the one place where errors are printed and exit codes are picked."""
 
+import os
 import signal
 import sys
+import traceback
 from typing import Annotated
 
 import typer
@@ -87,22 +89,41 @@ def main() -> None:
 
     signal.signal(signal.SIGTERM, terminate)
     try:
+        code = _run(errors)
+        if code == 130:
+            if terminated:  # DuckDB makes an interruption of everything
+                sys.exit(128 + signal.SIGTERM)
+            errors.print("interrupted")
+    except (BrokenPipeError, SystemExit) as end:
+        if isinstance(end, BrokenPipeError) or isinstance(end.__context__, BrokenPipeError):
+            code = 128 + signal.SIGPIPE  # the reader of our output has gone, as `head` does
+        else:
+            raise
+    sys.exit(_flushed(errors) or code)
+
+
+def _run(errors: Console) -> int:
+    """Returns the exit code."""
+    try:
         code = app(standalone_mode=False)
     except typer.Exit as end:
         code = end.exit_code
     except (KeyboardInterrupt, typer.Abort):
         code = 130
-    except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError):  # the reader of our output has gone, as `head` does
-            sys.exit(0)
-        raise
-    except Exception as error:  # noqa: BLE001 -- raised again if it is a mistake of ours
+    except Exception as error:  # noqa: BLE001 -- Python would exit with 1, which says that there are findings
         code = _explained(error, errors)
-    if code == 130:
-        if terminated:  # DuckDB makes an interruption of everything
-            sys.exit(128 + signal.SIGTERM)
-        errors.print("interrupted")
-    sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0
+
+
+def _flushed(errors: Console) -> int:
+    """Writes the rest of our output; returns the exit code if that fails."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # Else the interpreter would try again at its end, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE if isinstance(error, BrokenPipeError) else _explained(error, errors)
+    return 0
 
 
 def _explained(error: Exception, errors: Console) -> int:
@@ -115,7 +136,8 @@ def _explained(error: Exception, errors: Console) -> int:
         # Click's usage errors, without importing click, which typer only vendors.
         message, hint, code = error.format_message(), "See `cutset --help` or `cutset COMMAND --help`", 2
     else:
-        raise error
+        traceback.print_exception(error)
+        message, hint, code = "This is a mistake in Cutset, not of yours", "Report it, with the lines above", 3
     errors.print(f"[red]error:[/] {escape(message)}")
     if hint:
         errors.print(f"\n[cyan]hint:[/] {escape(hint)}")

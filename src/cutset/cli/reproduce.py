@@ -2,11 +2,13 @@
 
 import json
 import os
+import shlex
 import shutil
 import time
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
@@ -166,10 +168,31 @@ def reproduce_command(
         notes.print(f"going on with {escape(str(folder))}")
     if case.workload.cwd is not None and settings.jobs > 1:
         notes.print(f"[yellow]warning:[/] {settings.jobs} rounds at a time share {escape(str(case.workload.cwd))}")
+    if out is not None:
+        _create(out)
     result = _search(given, case, settings, folder, store)
+    document = json.dumps(to_document(result, case), indent=2)
+    (folder / RESULT).write_text(document)  # before all else that may fail: what was found is found
     if result.best is not None and not keep_rounds:
         _remove_rounds(folder, result)
-    raise typer.Exit(_conclude(result, case, folder, out or folder, as_json=as_json))
+    files = _write(result, case, out or folder, document)
+    if as_json:
+        print(document)
+    else:
+        console = Console(highlight=False, soft_wrap=True)
+        for line in to_lines(result, case, files=files):
+            console.print(line)
+    raise typer.Exit(1 if result.best is not None else 3)
+
+
+def _create(out: Path) -> None:
+    """Before the search: it may take hours."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise UsageError(f"`--out {out}`: cannot write there: {error.strerror}", hint="Name another folder") from error
 
 
 def _search(given: CaseFile, case: Case, settings: SearchSettings, folder: Path, store: Path) -> SearchResult:
@@ -187,29 +210,20 @@ def _search(given: CaseFile, case: Case, settings: SearchSettings, folder: Path,
         return run_async(show_reproduction(reproduce(case, settings, folder), settings.rounds, note))
     except KeyboardInterrupt:
         if searching:
-            where = f" --store {store}" if store != DEFAULT_STORE else ""
+            where = f" --store {shlex.quote(str(store))}" if store != DEFAULT_STORE else ""
             message = f"Stopped; no finished round is lost. Go on with `cutset reproduce --resume{where}`"
             Console(stderr=True, highlight=False).print(escape(message), soft_wrap=True)
         raise
 
 
-def _conclude(result: SearchResult, case: Case, folder: Path, out: Path, *, as_json: bool) -> int:
-    """Writes and prints what was found; returns the exit code."""
-    out.mkdir(parents=True, exist_ok=True)
-    document = json.dumps(to_document(result, case), indent=2)
-    for place in {folder, out}:  # in the search's own folder it says, too, that the search is over
-        (place / RESULT).write_text(document)
+def _write(result: SearchResult, case: Case, out: Path, document: str) -> dict[str, Path]:
+    """What the user gets; returns what to name, by a word for each."""
+    (out / RESULT).write_text(document)
     files = {"report": out / PAGE}
     files["report"].write_text(to_page(result, case, case.failure_log))
     if result.best is not None:
         files["replay"] = write_replay(out / REPLAY, case, result.best.faults)
-    if as_json:
-        print(document)
-    else:
-        console = Console(highlight=False, soft_wrap=True)
-        for line in to_lines(result, case, files=files):
-            console.print(line)
-    return 1 if result.best is not None else 3
+    return files
 
 
 def _remove_rounds(folder: Path, result: SearchResult) -> None:
@@ -224,13 +238,19 @@ def _remove_rounds(folder: Path, result: SearchResult) -> None:
 def _unfinished(searches: Path) -> Path:
     """The latest search that was interrupted, or that gave up: with more rounds it may succeed."""
     for case in sorted(searches.glob(f"*/{CASE}"), reverse=True):
-        result = case.with_name(RESULT)
-        if not result.exists() or not json.loads(result.read_text())["reproduced"]:
+        if not _has_succeeded(case.with_name(RESULT)):
             return case.parent
     raise UsageError(
         f"There is no unfinished search in `{searches}`",
         hint="Start one without `--resume`, or name another `--store`",
     )
+
+
+def _has_succeeded(result: Path) -> bool:
+    try:
+        return bool(json.loads(result.read_text())["reproduced"])
+    except (OSError, ValueError, LookupError, TypeError):  # not there, or cut short as the disk was full
+        return False
 
 
 def _duration(text: str | None) -> str | None:

@@ -46,6 +46,7 @@ class Standing:
     messages: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     ranking: tuple[RankedSite, ...] = ()
+    problems: set[str] = field(default_factory=set)  # that were shown: most come with every round
     doing: str = "running the workload without faults, reading the source"
 
     def per_minute(self) -> float:
@@ -84,6 +85,8 @@ def _print(console: Console, line: str) -> None:
 
 def follow(event: Event, standing: Standing) -> None:
     match event:
+        case GoodRunFinished():
+            standing.problems.update(event.problems)
         case Analysed():
             standing.messages = standing.missing = event.messages
             standing.rounds = standing.resumed = event.resumed
@@ -92,6 +95,7 @@ def follow(event: Event, standing: Standing) -> None:
         case RoundFinished():
             standing.rounds = max(standing.rounds, event.number)
             standing.missing = event.missing
+            standing.problems.update(event.problems)
             standing.ranking = event.ranking
             standing.doing = str(event.stage)
 
@@ -101,7 +105,7 @@ def lines_of(event: Event, standing: Standing) -> list[str]:
     match event:
         case GoodRunFinished():
             line = f"run {event.number} of {event.of} without faults: {event.seconds:.1f} s"
-            return [line, *_warnings(event.problems)]
+            return [line, *_warnings(_new(event.problems, standing))]
         case Analysed():
             return _analysed_lines(event)
         case RoundFinished() if event.number > standing.resumed:
@@ -109,8 +113,12 @@ def lines_of(event: Event, standing: Standing) -> list[str]:
             fault = escape(" + ".join(map(str, event.fired))) or "nothing that was armed occurred"
             # The long parts last: a narrow terminal cuts them off.
             line = f"[bold]{event.number:>4}[/] {_ANSWERS[event.answer]}, {missing}  [dim]{event.stage}:[/] {fault}"
-            return [line + _reason(event), *_warnings(event.problems)]
+            return [line + _reason(event), *_warnings(_new(event.problems, standing))]
     return []
+
+
+def _new(problems: Sequence[str], standing: Standing) -> list[str]:
+    return [problem for problem in problems if problem not in standing.problems]
 
 
 def _reason(event: RoundFinished) -> str:
@@ -127,8 +135,10 @@ def _analysed_lines(event: Analysed) -> list[str]:
     ]
     if event.resumed:
         lines.append(f"going on after {event.resumed} rounds")
-    unknown = [] if event.recognised else [_UNKNOWN]
-    return lines + _warnings([*unknown, *(f"not read: {each}" for each in event.skipped)])
+    problems = [] if event.recognised else [_UNKNOWN]
+    if event.unvisited:
+        problems.append(f"the workload gets to no place for faults in {', '.join(event.unvisited)}")
+    return lines + _warnings([*problems, *(f"not read: {each}" for each in event.skipped)])
 
 
 def _warnings(problems: Sequence[str]) -> list[str]:

@@ -17,6 +17,7 @@ from cutset.reproduce.interpreter import is_python, modules_path
 
 # `#!/usr/bin/env python3`, and pip's way to name an interpreter whose path is too long for the first form.
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/env\s+(?:-S\s+)?)?(\S+)[^\n]*(?:\n'''exec' \"?([^\"\n]+?)\"? \"\$0\")?")
+_MODULE_OR_CODE = re.compile(r"-[bBdEiIOPqRsSuvVx]*([mc])(.*)", re.DOTALL)  # `-m`, `-um`, `-mshop`
 _WITH_VALUE = {"-X", "-W", "--check-hash-based-pycs"}  # options of Python that take the next word
 
 
@@ -90,9 +91,23 @@ def find_program(name: str, env: Mapping[str, str], folder: Path) -> str:
 def _target(words: Sequence[str]) -> list[str]:
     """What Python is to run, and its arguments: a script, or `-m`, or `-c`."""
     rest = list(words[1:])
-    while rest and rest[0].startswith("-") and not re.fullmatch(r"-[a-zA-Z]*[mc]", rest[0]):
+    while rest and rest[0].startswith("-"):
+        if match := _MODULE_OR_CODE.fullmatch(rest[0]):
+            return [f"-{match[1]}", *filter(None, [match[2]]), *rest[1:]]
         del rest[: 2 if rest[0] in _WITH_VALUE else 1]
-    return [f"-{rest[0][-1]}", *rest[1:]] if rest and rest[0].startswith("-") else rest
+    return rest
+
+
+def check_script(words: Sequence[str], cwd: Path | None) -> None:
+    """What Python is to run must be there; without a folder to run in, that is a new one, where nothing is."""
+    script = next(iter(_target(words)), "-") if is_python(words[0]) else "-"
+    if script.startswith("-"):
+        return
+    if not (cwd or Path(script).is_absolute()) or not _exists(Path(cwd or "/", script)):
+        raise UsageError(
+            f"The workload does not start: the script `{script}` does not exist",
+            hint=f"It is looked for in {f'`{cwd}`' if cwd else 'the folder of the command'}: correct `--run`",
+        )
 
 
 def search_path(interpreter: str, words: Sequence[str], env: Mapping[str, str], cwd: Path | None) -> tuple[str, ...]:

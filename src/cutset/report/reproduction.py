@@ -3,6 +3,7 @@
 `format` changes when a field changes its meaning or goes away.
 """
 
+import shlex
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -146,8 +147,7 @@ def circumstances(fault: Fault) -> str:
 
 
 def moment(fault: Fault, failure: Log, run: Log | None) -> str:
-    lines = count(fault.log_lines, "log line")
-    after = f"after {lines} of its process" if fault.log_lines else "before its process logged anything"
+    after = f"after {count(fault.log_lines, 'log line')}" if fault.log_lines else "before anything was logged"
     at = run and line_in_failure_log(fault, failure, run)
     where = f"that is about line {at:,} of {failure.length:,}" if at else "the place is not known"
     return f"{after}; in the failure log, {where}"
@@ -226,7 +226,7 @@ def _found_lines(best: Reproduction, result: SearchResult, case: Case) -> Iterat
     failure, run = log_of(case.failure_log, case.log_pattern), log_of_run(best, case.log_pattern)
     yield f"[red]✗ Reproduced[/]  {count(result.rounds, 'round')}, {result.seconds:,.0f} s"
     if len(best.faults) > 1:
-        yield "[bold]Two faults[/], the second on top of the first; neither does it alone"
+        yield "[bold]Two faults together[/], the second on top of the first"
     for fault in best.faults:
         yield ""
         yield f"[bold]What[/]   {_shown(what_happened(fault))}"
@@ -281,11 +281,15 @@ def _next_lines(files: Mapping[str, Path]) -> Iterator[str]:
     if files:
         yield ""
     if script := files.get("replay"):
-        yield f"[bold]Next[/]   [green]python {escape(str(script))}[/]"
-        yield f"       [green]pytest {escape(str(script.with_name(TEST)))}[/]  [dim]fails until it is fixed[/]"
+        yield f"[bold]Next[/]   [green]python {_in_shell(script)}[/]"
+        yield f"       [green]pytest {_in_shell(script.with_name(TEST))}[/]  [dim]fails until it is fixed[/]"
     for name, path in files.items():
         if name != "replay":
             yield f"{escape(name):<6} [cyan]{escape(str(path))}[/]"
+
+
+def _in_shell(path: Path) -> str:
+    return escape(shlex.quote(str(path)))
 
 
 def _shown(text: str) -> str:

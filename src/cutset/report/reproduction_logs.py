@@ -85,10 +85,9 @@ def log_of_run(reproduction: Reproduction, pattern: str | None) -> Log | None:
 def line_in_failure_log(fault: Fault, failure: Log, run: Log) -> int | None:
     """About where the failure log was when the fault came (ANDURIL §5.2.3), by what both logs have in common.
 
-    None if that is not known: how much each of several processes had logged, a log does not tell; and of a very long
-    one, not all is read.
+    None if that is not known: of a very long log, not all is read.
     """
-    if fault.process or run.left_out or not failure.parts or not run.parts:
+    if run.left_out or not failure.parts or not run.parts:
         return None
     timeline = align(*([_entry(part) for part in log.parts] for log in (run, failure)))
     position = int(failure_position(timeline, fault.log_lines))
@@ -162,12 +161,12 @@ def _messages_of(failure: Log, messages: Sequence[Message]) -> dict[int, Message
 
 
 def _fired_before(run: Log, faults: Sequence[Fault]) -> dict[int, tuple[Fault, ...]]:
-    """By the entry that the workload's own process logged next."""
+    """By the entry that was logged next."""
     logged = [number for number, part in enumerate(run.parts) if _is_logged(part)]
     counted = logged or list(range(len(run.parts)))
     fired: dict[int, tuple[Fault, ...]] = {}
     for fault in faults:
-        if fault.process == 0 and not run.left_out:
+        if not run.left_out:
             at = counted[fault.log_lines] if fault.log_lines < len(counted) else len(run.parts)
             fired[at] = (*fired.get(at, ()), fault)
     return fired

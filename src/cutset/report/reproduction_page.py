@@ -6,6 +6,7 @@ is folded or left out, which the page says.
 """
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import groupby
@@ -111,7 +112,7 @@ def _found(result: SearchResult, best: Reproduction, case: Case, failure_log: st
         yield f'<p class="verdict">Reproduced</p><h1>{_with_code(title)}</h1>'
         yield _search(result, case)
         if len(best.faults) > 1:
-            yield "<p>Two faults, the second on top of the first; neither does it alone.</p>"
+            yield "<p>Two faults together, the second on top of the first.</p>"
         for number, fault in enumerate(best.faults, start=1):
             yield f"<h2>What failed{f': fault {number} of {len(best.faults)}' if len(best.faults) > 1 else ''}</h2>"
             yield from _fault(fault, best.messages, failure, run)
@@ -126,7 +127,7 @@ def _found(result: SearchResult, best: Reproduction, case: Case, failure_log: st
 
 
 def _search(result: SearchResult, case: Case) -> str:
-    command = " ".join(case.workload.command)
+    command = shlex.join(case.workload.command)
     return (
         f'<p class="muted"><code>{_text(command)}</code><br>looked for in {_text(", ".join(case.sources))}; '
         f"{count(result.rounds, 'round')}, {result.seconds:,.0f} s; oracle <code>{_text(str(case.oracle))}</code></p>"

@@ -5,7 +5,7 @@ that the log has, as several programs often write to one file.
 
 A line that starts no record belongs to the record before, if it is blank, indented, part of a traceback, or if that
 record's message is visibly unfinished. All else is plain output (`print`, warnings, uncaught exceptions): records
-without logger.
+without logger. Of what pytest prints, its decoration is left out first.
 """
 
 import re
@@ -18,6 +18,7 @@ import orjson
 
 from cutset.errors import InputError, UsageError
 from cutset.model.reproduction import LogRecord
+from cutset.reproduce.pytest_output import without_decoration
 
 _SAMPLE = 5_000  # lines that decide on the format
 _DOMINANT = 0.8  # of the lines that any format explains: a stricter format that explains fewer does so by accident
@@ -96,6 +97,7 @@ _PROGRESS = re.compile(
     r"\A[.EFsx]{1,200}(?=\[?\d{4}-\d\d-\d\d)"
 )  # a test runner's dots, before the first line of a test
 _TRACEBACK = re.compile(r"\s*(?:\+ Exception Group )?Traceback \(most recent call last\):\s*$")
+_END_OF_GROUP = re.compile(r"\s+\+-+")
 _CHAINED = re.compile(r"\s*\|? *(?:During handling of the above exception|The above exception was the direct cause)")
 _UNCAUGHT = re.compile(
     r"Exception in thread (?P<thread>.+?):?$|Process (?P<process>[\w.:-]+):$"
@@ -135,7 +137,8 @@ def read_log(log: str | Iterable[str], pattern: str | None = None) -> list[LogRe
     lines = [_PROGRESS.sub("", _ANSI.sub("", line.rstrip("\r\n")), count=1) for line in text]
     if isinstance(log, str) and lines and not lines[-1]:
         lines.pop()  # what follows the last line's end is no line
-    formats = _formats_of(lines) if pattern is None else _users_format(pattern, lines)
+    numbered = without_decoration(lines)
+    formats = _formats_of([line for _, line in numbered]) if pattern is None else _users_format(pattern, lines)
     return [
         LogRecord(
             line=draft.line,
@@ -145,7 +148,7 @@ def read_log(log: str | Iterable[str], pattern: str | None = None) -> list[LogRe
             message="\n".join(draft.message).rstrip(),
             traceback=tuple(draft.traceback),
         )
-        for draft in _drafts(lines, formats)
+        for draft in _drafts(numbered, formats)
     ]
 
 
@@ -180,10 +183,10 @@ def _formats_of(lines: Sequence[str]) -> list[_Format]:
     return strict
 
 
-def _drafts(lines: Sequence[str], formats: Sequence[_Format]) -> list[_Draft]:
+def _drafts(lines: Iterable[tuple[int, str]], formats: Sequence[_Format]) -> list[_Draft]:
     drafts: list[_Draft] = []
     inside = False  # a traceback
-    for number, line in enumerate(lines, 1):
+    for number, line in lines:
         if draft := next((draft for form in formats if (draft := form(line, number))), None):
             drafts.append(draft)
             inside = False
@@ -234,9 +237,16 @@ def _has_ended(traceback: Sequence[str], line: str, *, formatted: bool) -> bool:
     """
     if not line.strip() or line[0].isspace() or _CHAINED.match(line):
         return False
-    last = next((known for known in reversed(traceback) if known.strip()), "")
-    is_named = not last[:1].isspace() and not _TRACEBACK.match(last) and not _CHAINED.match(last)
-    return is_named and (not formatted or not traceback[-1].strip())
+    return _is_named(traceback) and (not formatted or not traceback[-1].strip())
+
+
+def _is_named(traceback: Sequence[str]) -> bool:
+    for line in reversed(traceback):
+        if _TRACEBACK.match(line) or _CHAINED.match(line):
+            return False
+        if line.strip() and (not line[0].isspace() or _END_OF_GROUP.fullmatch(line)):
+            return True
+    return False
 
 
 def _is_unfinished(draft: _Draft) -> bool:

@@ -124,7 +124,7 @@ def test_what_a_stack_trace_shows_is_the_first_to_try_there(tmp_path):
         + f'\nTraceback (most recent call last):\n  File "/x/app.py", line {line}, in ticker\n    sock.recv(1)\n'
         "BlockingIOError: [Errno 11] Resource temporarily unavailable\n"
     )
-    program, _, found = prepared(tmp_path, failure, GOOD, GOOD)
+    _, _, found = prepared(tmp_path, failure, GOOD, GOOD)
     [facts] = [facts for facts in found.facts if facts.name.endswith("sock.recv")]
     assert facts.effects[0] == "BlockingIOError(11, 'Resource temporarily unavailable')"
     assert facts.costs[0] == 0

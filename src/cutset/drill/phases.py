@@ -1,0 +1,150 @@
+"""One test on a running service: the flow is sent before, during and after the fault (CAST §3.5.1)."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import aiohttp
+
+from cutset.drill.observe import Observer
+from cutset.drill.settings import Pace
+from cutset.judge.phases import recovery_of
+from cutset.judge.symptoms import hits
+from cutset.model.drill import DrillTest, Phase, Sample, Thresholds
+from cutset.model.request import Response
+from cutset_agent import wire
+
+ENVIRONMENT = "drill"
+PLAN_SECONDS = 3600  # after which no fault fires any more, whatever happened to us
+# Faults of a single moment: the next call meets a healthy system. All others last for as long as the request tries.
+MOMENTARY = frozenset({"lost-answer", "deadlock", "serialization-failure", "moved"})
+RETRIES_HIT = 12  # further calls of the same request that a lasting fault hits, where calls are told apart
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    response: Response
+    failure: str = ""  # how it differs from what was recorded
+
+
+# Sends the requests of the flow. The second argument gives the headers of each, by its number from 0.
+SendFlow = Callable[[aiohttp.ClientSession, Callable[[int], Mapping[str, str]], float], Awaitable[Sequence[Answer]]]
+
+
+@dataclass(slots=True)
+class Drill:
+    """What all phases of a test share."""
+
+    test: DrillTest
+    send: SendFlow
+    client: aiohttp.ClientSession
+    observer: Observer
+    key: bytes
+    pace: Pace
+    thresholds: Thresholds
+    began: float = field(default_factory=time.monotonic)
+    began_ns: int = field(default_factory=time.time_ns)
+    samples: list[Sample] = field(default_factory=list)
+
+
+async def run_phases(drill: Drill, announce: Callable[[Phase], None] = lambda _: None) -> list[Sample]:
+    """All samples, with their operations."""
+    announce(Phase.STARTUP)
+    await _send_for(drill, Phase.STARTUP, drill.pace.startup)
+    samples = await _settled(drill)
+    if not any(drill.test.endpoint == each.endpoint for sample in samples for each in sample.operations):
+        return samples  # nothing to inject at
+    announce(Phase.FAULT)
+    await _send_for(drill, Phase.FAULT, drill.pace.fault)
+    samples = await _settled(drill)
+    startup, faulty = ([each for each in samples if each.phase is phase] for phase in (Phase.STARTUP, Phase.FAULT))
+    if not hits(drill.test, startup, faulty):
+        return samples
+    announce(Phase.RECOVERY)
+    patience_ends = time.monotonic() + drill.pace.recovery + drill.pace.patience
+    while True:
+        await _send_for(drill, Phase.RECOVERY, drill.pace.recovery)
+        samples = await _settled(drill)
+        if _recovered(drill, samples) or time.monotonic() >= patience_ends:
+            return samples
+
+
+def _recovered(drill: Drill, samples: Sequence[Sample]) -> bool:
+    startup, recovery = ([each for each in samples if each.phase is phase] for phase in (Phase.STARTUP, Phase.RECOVERY))
+    return recovery_of(drill.test, startup, recovery, drill.thresholds).complete
+
+
+async def _send_for(drill: Drill, phase: Phase, seconds: float) -> None:
+    """At an even pace, never more at once than allowed; ends when all have been answered or given up."""
+    started, number = time.monotonic(), 0
+    under_way: set[asyncio.Task[None]] = set()
+    async with asyncio.TaskGroup() as group:
+        while (due := number / drill.pace.rate) < seconds:
+            await asyncio.sleep(max(0.0, started + due - time.monotonic()))
+            number += 1
+            if len(under_way) < drill.pace.parallel:
+                task = group.create_task(_run_once(drill, phase))
+                under_way.add(task)
+                task.add_done_callback(under_way.discard)
+
+
+async def _run_once(drill: Drill, phase: Phase) -> None:
+    traces: dict[int, str] = {}
+
+    def headers(step: int) -> Mapping[str, str]:
+        traces[step] = secrets.token_hex(16)
+        is_target = step == drill.test.step
+        if is_target:
+            drill.observer.expect(traces[step])
+        faults = planned_faults(drill.test) if is_target and phase is Phase.FAULT else ()
+        return plan_headers(faults, traces[step], drill.key, int(time.time()) + PLAN_SECONDS)
+
+    sent_at = time.monotonic() - drill.began
+    answers = await drill.send(drill.client, headers, drill.thresholds.limit_for())
+    failed = next((answer for answer in answers if answer.failure), None)
+    decisive = (failed or answers[drill.test.step]).response
+    drill.samples.append(
+        Sample(
+            phase,
+            sent_at,
+            seconds=max(answer.response.seconds for answer in answers),
+            ok=failed is None,
+            status=decisive.status,
+            error=decisive.error or (failed.failure if failed and not decisive.status else ""),
+            content_type=decisive.content_type,
+            body=decisive.body,
+            trace_id=traces.get(drill.test.step, ""),
+        )
+    )
+
+
+async def _settled(drill: Drill) -> list[Sample]:
+    """All samples so far with their operations."""
+    answered = [sample.trace_id for sample in drill.samples if sample.status and sample.trace_id]
+    await drill.observer.settle(lambda: all(map(drill.observer.has_ended, answered)))
+    return [drill.observer.complete(sample, drill.began_ns) for sample in drill.samples]
+
+
+def planned_faults(test: DrillTest) -> tuple[tuple[wire.Target, wire.WireFault], ...]:
+    """A lasting fault hits the call and its repetitions; a momentary one the call alone."""
+    target, code = wire.Target(test.service, test.endpoint), wire.fault_code(test.fault)
+    if test.fault in MOMENTARY:
+        return ((target, wire.WireFault("L", code, occurrence=max(1, test.occurrence))),)
+    if test.occurrence <= 1:
+        return ((target, wire.WireFault("L", code)),)
+    last = min(99, test.occurrence + max(RETRIES_HIT, 5 * test.occurrence))
+    return tuple((target, wire.WireFault("L", code, occurrence=each)) for each in range(test.occurrence, last + 1))
+
+
+def plan_headers(
+    faults: Sequence[tuple[wire.Target, wire.WireFault]], trace_id: str, key: bytes, expires: int
+) -> dict[str, str]:
+    """Without faults too: the signature is what makes the agent report the request's operations."""
+    parts = wire.encode(faults, key=key, environment=ENVIRONMENT, expires=expires)
+    return {
+        "traceparent": f"00-{trace_id}-{secrets.token_hex(8)}-01",
+        "tracestate": wire.to_tracestate(parts),
+        "baggage": wire.to_baggage(parts),
+    }

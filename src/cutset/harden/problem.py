@@ -1,0 +1,190 @@
+"""What to harden, as a problem to be solved (FastFI §3.3, eq. 4–5): the findings of a campaign, and what may be chosen.
+
+A finding is mitigated once one of its points is hardened, so it is a clause over the APIs of its cut. The findings of
+high-priority requests must be mitigated, and of the others as much as the budget allows. Beyond the paper, findings
+weigh what their request is worth, candidates have costs, and some are already hardened or not ours to touch.
+
+A candidate is an API, whoever calls it, or a call site, `caller>service/API`. A fault at an API hits all of its callers
+in the request, and one of them that is not hardened is enough for the request to fail. So a finding has one clause per
+choice of call sites, and is mitigated once *all* of its clauses are: at the level of APIs there is just one.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import product
+from math import fsum
+
+from cutset.model.event import Event, RequestAudited
+from cutset.model.fault import points_of
+from cutset.model.finding import Finding
+from cutset.model.point import Point
+
+Callers = Mapping[tuple[str, Point], frozenset[str]]  # by request and API: the services that call it there
+
+
+class Level(StrEnum):
+    API = "api"
+    CALL_SITE = "call-site"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    name: str
+    cost: float = 1.0
+    untouchable: bool = False
+    already: bool = False  # hardened before: costs nothing, and what it mitigates is mitigated
+    rank: float = 0.0  # APIRank: of choices that are equally good, the one of the highest sum is taken
+
+
+@dataclass(frozen=True, slots=True)
+class Weakness:
+    """A minimal cut of a request. It is mitigated once each of `clauses` has a hardened candidate."""
+
+    request: str
+    clauses: tuple[frozenset[int], ...]  # of positions in `Problem.candidates`
+    weight: float = 1.0
+    hard: bool = False  # of a high-priority request
+    finding: str = ""  # its id
+
+    def mitigated_by(self, hardened: Collection[int]) -> bool:
+        return all(not clause.isdisjoint(hardened) for clause in self.clauses)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    candidates: tuple[Candidate, ...]
+    weaknesses: tuple[Weakness, ...]
+
+    @property
+    def already(self) -> frozenset[int]:
+        return frozenset(index for index, each in enumerate(self.candidates) if each.already)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Candidates to harden within a budget, and what becomes of the weaknesses."""
+
+    budget: float
+    chosen: tuple[Candidate, ...]  # the highest rank first
+    cost: float
+    covered: float  # weight of the low-priority weaknesses that are mitigated; their number if all weigh 1: CN_b
+    coverage: float  # the same as a share of all: CR_b
+    remaining: tuple[Weakness, ...]  # none of a high-priority request, unless the method failed
+    proven: bool  # that there is no better choice
+
+
+def choice_of(problem: Problem, budget: float, hardened: Collection[int], *, proven: bool) -> Choice:
+    """Positions of candidates as a choice, whoever chose them."""
+    after = problem.already.union(hardened)
+    remaining = tuple(each for each in problem.weaknesses if not each.mitigated_by(after))
+    soft = fsum(each.weight for each in problem.weaknesses if not each.hard)
+    covered = fsum(each.weight for each in problem.weaknesses if not each.hard and each.mitigated_by(after))
+    chosen = [problem.candidates[index] for index in after - problem.already]
+    return Choice(
+        budget=budget,
+        chosen=tuple(sorted(chosen, key=lambda each: (-each.rank, each.name))),
+        cost=fsum(each.cost for each in chosen),
+        covered=covered,
+        coverage=covered / soft if soft else 1.0,
+        remaining=remaining,
+        proven=proven,
+    )
+
+
+def expected_afvr(problem: Problem, choice: Choice) -> float:
+    """AFVR_b (§4.5.2, eq. 9) if each mitigation works: the share of weaknesses that remain, averaged over requests.
+
+    A request without weaknesses has no such share, and is not counted.
+    """
+    before = Counter(each.request for each in problem.weaknesses)
+    after = Counter(each.request for each in choice.remaining)
+    return fsum(after[request] / count for request, count in before.items()) / max(len(before), 1)
+
+
+def problem_of(
+    findings: Iterable[Finding],
+    *,
+    level: Level = Level.API,
+    high: Collection[str] = (),
+    weights: Mapping[str, float] | None = None,
+    costs: Mapping[str, float] | None = None,
+    untouchable: Collection[str] = (),
+    already: Collection[str] = (),
+    ranks: Mapping[Point, float] | None = None,
+    callers: Callers | None = None,
+) -> Problem:
+    """The problem that a campaign's findings pose.
+
+    `high` and `weights` go by request, `costs`, `untouchable` and `already` by the name of a candidate; for a call site
+    the name of its API will do as well. A request without a weight weighs 1, a candidate without a cost costs 1. Where
+    `callers` does not know who calls an API in a request, all its call sites there are one candidate, named as the API.
+    """
+    sites_of = [
+        (finding, [_sites(finding.request, point, level, callers or {}) for point in sorted(points_of(finding.cut))])
+        for finding in findings
+    ]
+    sites = sorted({site for _, points in sites_of for sites in points for site in sites})
+    position = {site: index for index, site in enumerate(sites)}
+
+    def named(site: Point, names: Collection[str]) -> str:
+        return next((name for name in (str(site), str(site.of_api)) if name in names), "")
+
+    return Problem(
+        tuple(
+            Candidate(
+                str(site),
+                cost=costs[name] if costs and (name := named(site, costs)) else 1.0,
+                untouchable=bool(named(site, untouchable)),
+                already=bool(named(site, already)),
+                rank=(ranks or {}).get(site.of_api, 0.0),
+            )
+            for site in sites
+        ),
+        tuple(
+            Weakness(
+                finding.request,
+                _clauses([[position[site] for site in sites] for sites in points]),
+                weight=(weights or {}).get(finding.request, 1.0),
+                hard=finding.request in high,
+                finding=finding.id,
+            )
+            for finding, points in sites_of
+        ),
+    )
+
+
+def busiest(traffic: Mapping[str, float], count: int = 1) -> frozenset[str]:
+    """The requests of the highest priority, as FastFI takes them: the most frequent ones."""
+    return frozenset(sorted(traffic, key=lambda request: (-traffic[request], request))[:count])
+
+
+def callers_of(events: Iterable[Event]) -> dict[tuple[str, Point], frozenset[str]]:
+    """Who calls what, as the audits of a campaign saw it.
+
+    They leave out the calls that the request's own service makes. So APIs that it alone calls are not here, and of an
+    API that others call as well only these are: traces know more.
+    """
+    found: dict[tuple[str, Point], frozenset[str]] = {}
+    for event in events:
+        if isinstance(event, RequestAudited):
+            for caller, callee in event.edges:
+                key = (event.request, callee.of_api)
+                found[key] = found.get(key, frozenset()) | {caller.service}
+    return found
+
+
+def _sites(request: str, point: Point, level: Level, callers: Callers) -> list[Point]:
+    """What has to be hardened, all of it, so that a fault at this point does no harm."""
+    api = point.of_api
+    if level is Level.API:
+        return [api]
+    names = {point.caller} if point.caller else callers.get((request, api), frozenset())
+    return [replace(api, caller=name) for name in sorted(names)] or [api]
+
+
+def _clauses(points: list[list[int]]) -> tuple[frozenset[int], ...]:
+    """ "All sites of one of the points" as a conjunction of "one of these sites", the implied ones left out."""
+    clauses = {frozenset(sites) for sites in product(*points)}
+    return tuple(sorted((each for each in clauses if not any(other < each for other in clauses)), key=sorted))

@@ -1,0 +1,15 @@
+import pytest
+
+
+@pytest.mark.parametrize(("variant", "status"), [("broken", 503), ("correct", 200)])
+def test_a_product_while_the_cache_is_away(variant, status, start, proxy):
+    cache = proxy("redis")
+    client = start("cache-takes-down", variant, redis=cache.address)
+    answer = client.get("/products/4711").json()
+    cache.cut()
+    response = client.get("/products/4711")
+    assert response.status_code == status
+    if status == 200:
+        assert response.json() == answer
+    cache.heal()
+    assert client.get("/products/4711").json() == answer
