@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench-experiments bench-search bench-solver bench-traces bench-reproduce protos clean
+.PHONY: help setup demo test check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden protos clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | expand -t 22
@@ -42,6 +42,12 @@ bench-traces: $(READY) ## reading and analysing millions of spans, workflows aga
 
 bench-reproduce: $(READY) ## real failures of Python programs from their logs, ablations, costs; ends with one JSON line
 	@$(BIN)/python -m benchmarks.reproduce
+
+bench-drill: $(READY) ## planted bugs and correct look-alikes under drills, replay rates, overhead; ends with one JSON line
+	@$(BIN)/python -m benchmarks.drill
+
+bench-harden: $(READY) ## what to harden, against the papers' methods; probabilities; ends with one JSON line
+	@$(BIN)/python -m benchmarks.harden
 
 protos: $(READY) ## regenerate the boutique's gRPC code
 	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. cutset_demo/boutique.proto

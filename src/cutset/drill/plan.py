@@ -17,6 +17,7 @@ from cutset.model.exchange import Exchange, Operation
 from cutset.select.complexity import DEFAULT_WEIGHTS, complexity
 from cutset.select.dataflow import Dependency, Pattern, dependencies, is_write, statement_of
 from cutset.workload.template import Template
+from cutset_agent.hooking import catalogue
 
 STATEMENT_LENGTH = 2_000  # characters kept of what a call sent
 LOST_ANSWER = "lost-answer"
@@ -199,6 +200,10 @@ def _tests(candidate: _Candidate, selection: Selection, pruned: list[Pruned]) ->
     elif not faults:
         framework = operation.endpoint.split("/")[1]
         pruned.append(Pruned(str(candidate), f"none of the faults asked for exists for {framework}"))
+    if operation.timeout is None:
+        without = [fault for fault in faults if catalogue().get(fault, {}).get("needs_timeout")]
+        pruned += [Pruned(f"{fault} at {candidate}", "the call site has no timeout") for fault in without]
+        faults = tuple(fault for fault in faults if fault not in without)
     statement = statement_of(operation.request)[:STATEMENT_LENGTH]
     return [
         PlannedTest(

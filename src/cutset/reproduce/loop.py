@@ -29,13 +29,12 @@ from cutset.reproduce.oracle import judge
 from cutset.reproduce.oracle_terms import is_symptom, own_symptoms
 from cutset.reproduce.prepare import LogReader, Prepared, prepare, timed
 from cutset.reproduce.result import Reproduction, SearchResult
-from cutset.reproduce.runner import RoundRecord, run_round
+from cutset.reproduce.runner import how_it_ended, run_round
 from cutset.reproduce.settings import Case, SearchSettings
 from cutset.reproduce.source import read_program
 from cutset.reproduce.symptoms import Answer
 from cutset.reproduce.syntax import Program
 from cutset.reproduce.tried import Tried, choice_rows, tried_fields, tried_of
-from cutset.reproduce.warden import Ending
 from cutset_agent.site_visits import read_visits
 
 GOOD_RUNS = 2  # the second tells what comes and goes by itself
@@ -152,9 +151,9 @@ class _Search:
                 f"The oracle holds without any fault: {verdict.reason}",
                 hint=f"It must recognise the failure alone; the run's output is in {folder}",
             )
-        if run.ended is not Ending.EXITED or run.exit_code != 0:
+        if not run.succeeded:
             raise UsageError(
-                f"The workload fails by itself, without any fault: {_ending(run)}",
+                f"The workload fails by itself, without any fault: {how_it_ended(run)}",
                 hint=f"It must succeed while nothing is wrong; the run's output is in {folder}",
             )
         line = {
@@ -394,12 +393,6 @@ def _learn(explorer: Explorer, tried: Tried) -> None:
 def _likeness(tried: Tried) -> tuple[int, int]:
     """The smaller, the more a run's log is like the failure log; of equal ones the earlier."""
     return tried.unlike, tried.number
-
-
-def _ending(run: RoundRecord) -> str:
-    if run.ended is not Ending.EXITED:
-        return f"it {run.ended} after {run.wall_s:.0f} s"
-    return f"exit code {run.exit_code}" if run.signal is None else f"signal {run.signal}"
 
 
 def _digest(text: str) -> str:

@@ -127,6 +127,10 @@ def test_a_case_has_what_the_search_needs(folder: Path) -> None:
     assert (case.workload.timeout_s, case.workload.quiet_s, case.workload.log) == (90, 10, "stderr")
 
 
+def test_the_current_folder_is_a_source(folder: Path) -> None:
+    assert build_case(minimal(folder, source=(".",))).sources == (str(folder),)
+
+
 def test_a_folder_of_packages_stands_for_them(folder: Path) -> None:
     for name in ("src/one", "src/two", "src/data"):
         (folder / name).mkdir(parents=True)
@@ -171,6 +175,7 @@ def test_a_wrong_file_is_explained(tmp_path: Path, text: str, message: str) -> N
         ({"cwd": "absent"}, "There is no folder"),
         ({"driver": ("absent.py",)}, "There is no driver"),
         ({"run": "no-such-program x"}, "`no-such-program` is on no folder of PATH"),
+        ({"run": "python absent.py"}, "The workload does not start: the script `absent.py` does not exist"),
         ({"run": "sh -c true"}, "It cannot be told which Python runs the workload"),
         ({"python": "/bin/false"}, "`/bin/false` does not tell where it looks for modules"),
     ],

@@ -9,6 +9,7 @@ import pytest
 from sample_campaign import EVENTS
 
 from cutset import __version__
+from cutset.cli.main import main
 from cutset.search.strategies import STRATEGIES
 from cutset.store.ledger import open_ledger
 
@@ -146,3 +147,41 @@ def test_the_help_tells_the_strategies_apart(tmp_path: Path, command: str) -> No
 
     for name, strategy in STRATEGIES.items():
         assert f"{name}: {strategy.description}" in help_text
+
+
+def test_a_reader_that_goes_away_is_no_success(tmp_path: Path) -> None:
+    for command in ("--help", "--version", "explor"):
+        with subprocess.Popen(
+            [sys.executable, "-m", "cutset", command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ) as ran:
+            assert ran.stdout is not None
+            ran.stdout.close()
+
+        assert ran.returncode == 141, command
+
+
+def test_a_full_disk_under_our_output_could_not_be_told(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "cutset", "--version"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+
+    assert (ran.returncode, ran.stderr) == (3, "error: [Errno 28] No space left on device\n")
+
+
+def test_a_mistake_of_ours_does_not_look_like_findings(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(**_: object) -> None:
+        raise KeyError("lost")
+
+    monkeypatch.setattr("cutset.cli.main.app", broken)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+
+    with pytest.raises(SystemExit) as end:
+        main()
+
+    said = capsys.readouterr().err
+    assert end.value.code == 3
+    assert "Traceback (most recent call last):" in said
+    assert "KeyError: 'lost'\nerror: This is a mistake in Cutset, not of yours\n" in said

@@ -114,6 +114,10 @@ def test_an_interrupted_search_loses_nothing(folder: Path) -> None:
         (["--run", f"{RUN} fail"], "The workload fails by itself, without any fault: exit code 1"),
         (["--run", f"{RUN} sleep", "--timeout", "1s"], "The workload fails by itself, without any fault: it timed out"),
         (["--run", f"{RUN} die"], "The workload fails by itself, without any fault: signal 9"),
+        (["--run", "python nope.py"], "the script `nope.py` does not exist"),
+        (["--log-from", "nothere*.log"], "The workload leaves no log, even without faults"),
+        (["--out", "workload.py"], "`--out workload.py`: cannot write there: File exists"),
+        (["--out", "workload.py/out"], "`--out workload.py/out`: cannot write there: Not a directory"),
         (["--run", "./workload.py"], "The workload does not start: `"),
         (["--log", "good.log"], "The failure log has nothing that good runs lack"),
         (["--source", "constants"], "There is nothing to inject in constants"),
@@ -147,3 +151,27 @@ def test_there_must_be_something_to_resume_and_it_must_be_the_same_case(folder: 
     reproduce("--oracle", "log:5 of 12 orders", "--rounds", "1", "--no-second-fault")
     with pytest.raises(CutsetError, match="has a search for another case: oracle changed"):
         reproduce("--resume", "--oracle", "log:4 of 12 orders")
+
+
+def test_what_was_found_is_kept_if_it_cannot_be_written_where_it_should(folder: Path) -> None:
+    Path("out/report.html").mkdir(parents=True)
+
+    with pytest.raises(IsADirectoryError):
+        reproduce("--out", "out")
+
+    assert json.loads((searches(folder)[0] / "result.json").read_text())["reproduced"]
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"other": 1}'])
+def test_a_search_whose_result_is_damaged_is_unfinished(folder: Path, damage: str) -> None:
+    search = folder / ".cutset/reproductions/20261116-040000-1"
+    search.mkdir(parents=True)
+    shutil.copy("case.yaml", search / "case.yaml")
+    (search / "result.json").write_text(damage)
+    (search / "ledger.jsonl").write_text("garbage\n")
+
+    with pytest.raises(CutsetError, match=r"ledger\.jsonl`, line 1, is damaged"):
+        app(
+            ["reproduce", "--resume", "--run", RUN, "--source", "outbox", "--log", "failure.log"],
+            standalone_mode=False,
+        )

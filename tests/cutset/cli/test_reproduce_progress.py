@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,13 @@ SITE = Site("shop", "pay", "bank.call", 0, SiteKind.CALL, "shop.py", 3, 0, 3, 9)
 FAULT = Fault(SITE, 2, "OSError(104, '[/]')", "", 5, 0, "MainThread", ())
 
 
-def analysed(*messages: str, recognised: int = 1, resumed: int = 0, skipped: tuple[str, ...] = ()) -> Analysed:
+def analysed(
+    *messages: str,
+    recognised: int = 1,
+    resumed: int = 0,
+    skipped: tuple[str, ...] = (),
+    unvisited: tuple[str, ...] = (),
+) -> Analysed:
     return Analysed(
         files=2,
         lines=1200,
@@ -27,6 +34,7 @@ def analysed(*messages: str, recognised: int = 1, resumed: int = 0, skipped: tup
         messages=messages,
         recognised=recognised,
         skipped=skipped,
+        unvisited=unvisited,
         resumed=resumed,
     )
 
@@ -92,6 +100,27 @@ def test_the_analysis_says_what_is_to_be_explained_and_warns_of_what_it_lacks() 
         "warning: not read: b.py: SyntaxError",
         "warning: and 3 more like these",
     ]
+
+
+def test_sources_that_the_workload_does_not_get_to_are_told() -> None:
+    lines = [plain(line) for line in lines_of(analysed("lost", unvisited=("sqlite3", "shop.bank")), Standing(200))]
+
+    assert lines[2:] == ["warning: the workload gets to no place for faults in sqlite3, shop.bank"]
+
+
+def test_a_problem_that_every_round_has_is_shown_once() -> None:
+    standing = Standing(200)
+    shown = []
+    for event in (
+        GoodRunFinished(1, 2, 0.5, ("no log",)),
+        GoodRunFinished(2, 2, 0.5, ("no log",)),
+        replace(finished(1, Answer.NO), problems=("no log", "no hook")),
+        replace(finished(2, Answer.NO), problems=("no log", "no hook")),
+    ):
+        shown += [plain(line) for line in lines_of(event, standing)]
+        follow(event, standing)
+
+    assert [line for line in shown if line.startswith("warning")] == ["warning: no log", "warning: no hook"]
 
 
 def test_the_live_part_has_the_missing_messages_and_the_best_five_sites() -> None:

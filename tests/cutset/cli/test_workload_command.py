@@ -6,6 +6,7 @@ import pytest
 
 from cutset.cli.workload_command import (
     absolute_words,
+    check_script,
     files_named,
     find_program,
     interpreter_of,
@@ -64,6 +65,7 @@ def test_a_module_to_run_and_a_program_on_the_path_are_no_files(tmp_path: Path) 
     [
         ("python -m shop", True),
         ("python3.12 -X dev -um shop", True),
+        ("python -Wignore -mshop x", True),
         ("python -c 'import shop'", True),
         ("python shop.py -m x", False),
         ("pytest -m slow", False),
@@ -97,6 +99,23 @@ def test_a_program_of_another_kind_does_not_tell_its_python(tmp_path: Path) -> N
 def test_a_program_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match=f"The workload does not start: `{name}` is"):
         find_program(name, os.environ, tmp_path)
+
+
+def test_a_script_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "here.py").touch()
+
+    for command in (
+        f"python -X dev {tmp_path}/here.py",
+        "python -m nope",
+        "python -mnope x",
+        "pytest nope.py",
+        "python",
+    ):
+        check_script(split_command(command), None)
+    check_script(["python", "here.py"], tmp_path)
+    for cwd, name in ((None, "here.py"), (tmp_path, "nope.py"), (tmp_path, "/nope.py")):
+        with pytest.raises(UsageError, match=f"the script `{name}` does not exist"):
+            check_script(["python", name], cwd)
 
 
 def test_the_search_path_is_that_of_the_command(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +27,7 @@ Where  {folder}/diskqueue.py:11 in DiskQueue._write_index
        workload.py:7 in <module>
        diskqueue.py:4 in push
        diskqueue.py:11 in _write_index
-When   after 2 log lines of its process; in the failure log, that is about line 3 of 9
+When   after 2 log lines; in the failure log, that is about line 3 of 9
 
 Why    the oracle `log:kept 3` holds: line 9 of the output matches
        tried again, the symptom showed 2 of 2 times
@@ -60,6 +61,14 @@ def test_a_terminal_shows_what_where_when_why_and_what_to_do_next(tmp_path: Path
     assert plain(to_lines(sample(tmp_path), case(), files=files)) == EXPECTED.format(folder=tmp_path, nothing="")
 
 
+def test_commands_can_be_copied_into_a_shell(tmp_path: Path) -> None:
+    lines = plain(to_lines(sample(tmp_path), case(), files={"replay": Path("my [out]/it's/replay.py")}))
+
+    commands = [shlex.split(line.removeprefix("Next"), comments=True) for line in lines.splitlines()[-2:]]
+    assert commands[0] == ["python", "my [out]/it's/replay.py"]
+    assert commands[1][:2] == ["pytest", "my [out]/it's/test_reproduction.py"]
+
+
 def test_a_search_that_found_nothing_says_how_far_it_got_and_what_may_help() -> None:
     lines = plain(to_lines(result(None), case(), files={}))
 
@@ -87,7 +96,7 @@ def test_text_of_others_is_no_markup_and_no_commands_for_the_terminal(tmp_path: 
 def test_two_faults_are_told_one_after_the_other(tmp_path: Path) -> None:
     lines = plain(to_lines(result(reproduction(tmp_path, fault(), fault(effect="hang()"))), case(), files={}))
 
-    assert "Two faults, the second on top of the first; neither does it alone" in lines
+    assert "Two faults together, the second on top of the first\n" in lines
     assert "What   `file.write` never comes back" in lines
 
 

@@ -45,7 +45,7 @@ def test_entries_of_one_logger_and_level_stand_side_by_side_if_their_texts_diffe
     assert row.shows_message
 
 
-def test_the_fault_is_before_what_its_process_logged_next() -> None:
+def test_the_fault_is_before_what_was_logged_next() -> None:
     rows = side_by_side(FAILURE, RUN, reproduction(Path()))
 
     assert [len(row.before) for row in rows] == [0, 0, 1, 0, 0, 0]
@@ -62,8 +62,8 @@ def test_the_moment_of_the_fault_is_found_in_the_failure_log() -> None:
     assert line_in_failure_log(fault(log_lines=3), FAILURE, RUN) == 7
 
 
-def test_what_another_process_had_logged_does_not_tell_the_moment() -> None:
-    assert line_in_failure_log(fault(process=1), FAILURE, RUN) is None
+def test_the_moment_does_not_depend_on_the_process_and_is_not_known_without_a_log() -> None:
+    assert line_in_failure_log(fault(log_lines=3, process=1), FAILURE, RUN) == 7
     assert line_in_failure_log(fault(), FAILURE, log_of("", None)) is None
 
 

@@ -30,6 +30,18 @@ def test_a_line_that_was_cut_short_is_dropped_and_does_not_spoil_the_next(tmp_pa
     assert begin(tmp_path, CASE) == [{"round": 1}, {"round": 3}]
 
 
+@pytest.mark.parametrize("damage", [b'{"round": 1, "rea', b"\xff\xfe", b"[1]", b""])
+def test_a_damaged_line_in_the_middle_is_named(tmp_path, damage):
+    begin(tmp_path, CASE)
+    with (tmp_path / "ledger.jsonl").open("ab") as file:
+        file.write(damage + b"\n")
+    append(tmp_path, {"round": 2})
+
+    with pytest.raises(UsageError, match=r"ledger\.jsonl`, line 2, is damaged") as error:
+        begin(tmp_path, CASE)
+    assert "Remove the line" in error.value.hint
+
+
 def test_another_case_or_another_format_is_refused(tmp_path):
     begin(tmp_path, CASE)
     with pytest.raises(UsageError, match="another case: oracle changed"):

