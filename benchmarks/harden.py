@@ -178,7 +178,7 @@ def large_system(classes: int, services: int) -> Problem:
     weaknesses: list[Weakness] = []
     for number in range(classes):
         request, high = f"class {number}", number < HIGH * classes  # popularity falls with the number
-        for cut in cuts_of(request_classes.request_class(world, number).steps):
+        for cut in sorted(map(sorted, cuts_of(request_classes.request_class(world, number).steps))):
             clause = frozenset(position.setdefault(api, len(position)) for api in cut)
             weaknesses.append(Weakness(request, (clause,), hard=high))
     chance = Random("ranks")

@@ -65,6 +65,7 @@ Seconds = Annotated[float, expect("seconds above 0, at most 3600", lambda second
 Minutes = Annotated[float, expect("minutes from 0 on", lambda minutes: 0 <= minutes < float("inf"))]
 FlakeRate = Annotated[float, expect("a share from 0 to 0.5", lambda share: 0 <= share <= 0.5)]
 ErrorRate = Annotated[float, expect("a share above 0 and below 1", lambda share: 0 < share < 1)]
+Percent = Annotated[float, expect("a percentage above 0, at most 100", lambda percent: 0 < percent <= 100)]
 Status = Annotated[int, expect("an HTTP status from 100 to 599", lambda status: 100 <= status <= 599)]
 Address = Annotated[str, expect("`host:port`", lambda text: split_address(text)[1] > 0)]
 Url = Annotated[str, expect("a URL such as `http://127.0.0.1:9080`", is_url)]
@@ -186,6 +187,10 @@ class _ServiceSection:
     retries: NotNegative | None = None
     timeout_seconds: Seconds | None = None
     outlier_detection: bool | None = None
+    retry_budget_percent: Percent | None = None
+    hedge_after_seconds: Seconds | None = None
+    max_parallel: Positive | None = None
+    fallback: Mapping[str, Literal["last-good", "last-good-or-empty"]] | None = None
 
 
 @with_config(STRICT)
@@ -232,6 +237,7 @@ class _ConfigSection:
     points: Literal["api", "replica"] = "api"
     mesh: _MeshSection | None = None
     drill: Mapping[str, Any] | None = None  # of no interest here: `cutset drill` reads it
+    harden: Mapping[str, Any] | None = None  # likewise `cutset harden`
 
 
 def _config(path: Path, content: Mapping[str, object]) -> Config:

@@ -121,6 +121,7 @@ def installed(monkeypatch):
         assert cutset_agent.install()
         reports.errors.clear()
         yield Installed(received)
+        reports.flush()  # while there is somebody to receive it; the end of the process would wait for it
         reports.start("")
         recording.start("")
         request.configure(request.Settings())

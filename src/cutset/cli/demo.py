@@ -32,6 +32,7 @@ from cutset.cli.explore import (
     run_campaign,
     run_replay,
 )
+from cutset.cli.mesh_changes import following
 from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, JsonOption, RequestOption
 from cutset.config import KEY_VARIABLE, load_config
 from cutset.errors import TargetError, UsageError
@@ -139,8 +140,10 @@ def run_boutique(replicas: int, key: bytes, store: Path) -> Iterator[Boutique]:
             stack.enter_context(run_shop(listen, mesh.addresses, otlp_endpoint=collector, work_dir=work_dir / "shop"))
         except RuntimeError as error:
             raise TargetError(f"The shop did not start: {error}") from error
+        config_file = _write_config(store / "demo", mesh, http_port, grpc_port)
+        stack.enter_context(following(_write_mesh(store / "demo", mesh), mesh))
         starting.close()
-        yield Boutique(mesh, _write_config(store / "demo", mesh, http_port, grpc_port))
+        yield Boutique(mesh, config_file)
 
 
 def _write_config(folder: Path, mesh: Mesh, http_port: int, grpc_port: int) -> Path:
@@ -158,6 +161,18 @@ def _write_config(folder: Path, mesh: Mesh, http_port: int, grpc_port: int) -> P
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "cutset.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
     return folder / "cutset.yaml"
+
+
+def _write_mesh(folder: Path, mesh: Mesh) -> Path:
+    """What this mesh is like: `cutset harden` changes it there, and the mesh follows."""
+    spec = mesh.spec
+    services = {
+        service.name: {"protocol": service.protocol, "port": service.port, "replicas": list(service.replicas)}
+        for service in spec.services
+    }
+    content = {name: getattr(spec, name) for name in ("entry", "edge_port", "admin_port", "environment", "collector")}
+    (folder / "mesh.yaml").write_text(yaml.safe_dump(content | {"services": services}, sort_keys=False))
+    return folder / "mesh.yaml"
 
 
 def answer_key(summary: Summary, level: Level, replicas: int) -> dict[str, set[Points]]:

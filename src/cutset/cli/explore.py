@@ -17,7 +17,22 @@ from rich.markup import escape
 from cutset.campaign.explore import explore
 from cutset.campaign.settings import CampaignSettings
 from cutset.cli.progress import show_progress
-from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, ExplainOption, JsonOption, RequestOption, run_explain
+from cutset.cli.report import (
+    DEFAULT_STORE,
+    STORE_OPTION,
+    AgainstOption,
+    ExplainOption,
+    ForCi,
+    JsonOption,
+    JunitOption,
+    RequestOption,
+    SarifOption,
+    SourceOption,
+    exit_code,
+    for_ci,
+    run_explain,
+    show_campaign,
+)
 from cutset.cli.run import run_async
 from cutset.config import Config, Limits, SearchChoice, load_config, signing_key
 from cutset.errors import UsageError
@@ -28,9 +43,8 @@ from cutset.model.event import Event
 from cutset.model.finding import Finding, findings_of
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.request import Request
-from cutset.report.json import to_document
-from cutset.report.summary import Summary, summarise
-from cutset.report.terminal import describe_cut, to_lines
+from cutset.report.summary import summarise
+from cutset.report.terminal import describe_cut
 from cutset.search.strategies import STRATEGIES, AcrossRequests, StrategyName
 from cutset.search.strategy import Certificates
 from cutset.store.codec import outcome_to_dict
@@ -91,6 +105,10 @@ def explore_command(
     resume: Annotated[bool, typer.Option("--resume", help="Continue the latest unfinished campaign.")] = False,
     replay: Annotated[str, typer.Option("--replay", help="Run one finding again.", metavar="ID")] = "",
     explain: ExplainOption = None,
+    against: AgainstOption = None,
+    junit_file: JunitOption = None,
+    sarif_file: SarifOption = None,
+    source: SourceOption = None,
     as_json: JsonOption = False,
     store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
 ) -> None:
@@ -109,10 +127,13 @@ def explore_command(
     - `cutset explore --strategy fastfi --max-experiments 200`: as in the paper, for comparison
     - `cutset explore --replay 1f3a90bc`: is it fixed?
     - `cutset explore --explain "cart/GetCart + ad/GetAds"`: what the latest campaign says of these, and why
+    - `cutset explore --against baseline.yaml --junit junit.xml --sarif cutset.sarif`: in CI: only what is new or worse
     """
     chosen = {"--replay": bool(replay), "--resume": resume, "--explain": explain is not None}
     if len(both := [f"`{name}`" for name, given in chosen.items() if given]) > 1:
         raise UsageError(f"{' and '.join(both)} exclude each other")
+    if (explain is not None or replay) and (against or junit_file or sarif_file):
+        raise UsageError("`--against`, `--junit` and `--sarif` go with a whole campaign")
     if explain is not None:
         raise typer.Exit(run_explain(store, "", explain, request, as_json=as_json))
     config = adjust(
@@ -128,6 +149,7 @@ def explore_command(
         },
         search={"strategy": strategy, "certificates": certificates, "across_requests": across_requests},
     )
+    wanted = for_ci(against, junit_file, sarif_file, source, config_file)
     key = signing_key(os.environ)
     if replay:
         raise typer.Exit(run_replay(config, key, store, replay, as_json=as_json))
@@ -135,7 +157,7 @@ def explore_command(
     command = replay_command("cutset explore", options)
     replicas = {service.name: len(service.replicas) for service in config.mesh.services} if config.mesh else {}
     campaign, events = run_campaign(config, key, store, replay=command, replicas=replicas, resume=resume)
-    raise typer.Exit(conclude(campaign, events, as_json=as_json))
+    raise typer.Exit(conclude(campaign, events, wanted, as_json=as_json))
 
 
 def adjust(
@@ -214,23 +236,9 @@ def run_campaign(
         return campaign, ledger.events(campaign)
 
 
-def conclude(campaign: str, events: Sequence[Event], *, as_json: bool) -> int:
+def conclude(campaign: str, events: Sequence[Event], wanted: ForCi = ForCi(), *, as_json: bool) -> int:
     """Prints the report; returns the exit code."""
-    summary = summarise(events)
-    if as_json:
-        print(json.dumps(to_document(summary, campaign), indent=2))
-    else:
-        console = Console(highlight=False, soft_wrap=True)
-        for line in to_lines(summary):
-            console.print(line)
-    return exit_code(summary)
-
-
-def exit_code(summary: Summary) -> int:
-    """A call that no plan reaches was not tested, so that nobody can say that the request survives its failure."""
-    if summary.findings:
-        return 1
-    return 0 if summary.complete and not any(request.not_reached for request in summary.requests) else 3
+    return exit_code(summarise(events), show_campaign(campaign, events, wanted, as_json=as_json))
 
 
 @asynccontextmanager

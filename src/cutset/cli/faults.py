@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from cutset.cli.report import JsonOption
 from cutset.errors import UsageError
+from cutset.harden.remedies.registry import explanations
 from cutset_agent.hooks import Fault, fault_library
 
 
@@ -33,18 +34,28 @@ def faults_command(as_json: JsonOption = False) -> None:
 
 
 def explain_command(
-    name: Annotated[str, typer.Argument(help="A fault, as `cutset faults` lists them.", metavar="FAULT")],
+    name: Annotated[
+        str, typer.Argument(help="A fault, as `cutset faults` lists them, or a remedy.", metavar="FAULT|REMEDY")
+    ],
 ) -> None:
     """Explain a fault: what happens, what kind of incident it stands for, and what a resilient caller does.
 
-    Example: `cutset explain lost-answer`
+    Or a remedy that `cutset harden` advises: what it does, when it is advised, an example, its risks.
+
+    Examples:
+
+    - `cutset explain lost-answer`
+    - `cutset explain timeout`
     """
-    library = fault_library()
-    if name not in library:
-        similar = difflib.get_close_matches(name, library, n=1)
-        hint = f"Did you mean `{similar[0]}`?" if similar else "Run `cutset faults` for all of them"
-        raise UsageError(f"`{name}` is no fault", hint=hint)
+    library, remedies = fault_library(), explanations()
     console = Console(highlight=False, soft_wrap=True)
+    if name in remedies:
+        console.print(f"[bold]{name}[/]\n{escape(remedies[name])}")
+        return
+    if name not in library:
+        similar = difflib.get_close_matches(name, [*library, *remedies], n=1)
+        hint = f"Did you mean `{similar[0]}`?" if similar else f"Run `cutset faults`. Remedies: {', '.join(remedies)}"
+        raise UsageError(f"`{name}` is no fault and no remedy", hint=hint)
     for title, text in _sections(library[name]):
         console.print(f"[bold]{title}[/]\n  {escape(text)}")
 

@@ -4,62 +4,85 @@ import os
 import signal
 import sys
 import traceback
-from typing import Annotated
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from typer.core import TyperGroup
+from typer.main import get_command, get_group
 
 from cutset import __version__
-from cutset.cli.agent import agent_app
-from cutset.cli.classes import classes_command
-from cutset.cli.collect import collect_command
-from cutset.cli.demo import demo_command
-from cutset.cli.drill import drill_command
-from cutset.cli.endpoints import endpoints_command
-from cutset.cli.explore import explore_command
-from cutset.cli.faults import explain_command, faults_command
-from cutset.cli.graph import graph_command
-from cutset.cli.ingest import ingest_command
-from cutset.cli.mesh import mesh_app
-from cutset.cli.rank import rank_command
-from cutset.cli.record import record_app
-from cutset.cli.replay import replay_command
-from cutset.cli.report import report_command
-from cutset.cli.reproduce import reproduce_command
-from cutset.cli.traces import traces_command
-from cutset.cli.workflows import workflows_command
-from cutset.errors import CutsetError
+from cutset.errors import CutsetError, UsageError
+
+# In the order of the help. Their modules are imported when they are used: all of them take more than a second.
+COMMANDS = {
+    "demo": "demo:demo_command",
+    "explore": "explore:explore_command",
+    "report": "report:report_command",
+    "baseline": "baseline:baseline_command",
+    "harden": "harden:harden_command",
+    "reproduce": "reproduce:reproduce_command",
+    "drill": "drill:drill_command",
+    "record": "record:record_app",
+    "replay": "replay:replay_command",
+    "agent": "agent:agent_app",
+    "faults": "faults:faults_command",
+    "explain": "faults:explain_command",
+    "mesh": "mesh:mesh_app",
+    "collect": "collect:collect_command",
+    "ingest": "ingest:ingest_command",
+    "traces": "traces:traces_command",
+    "classes": "classes:classes_command",
+    "workflows": "workflows:workflows_command",
+    "rank": "rank:rank_command",
+    "endpoints": "endpoints:endpoints_command",
+    "graph": "graph:graph_command",
+}
+SETTINGS: dict[str, Any] = {
+    "rich_markup_mode": "markdown",
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+class _Commands(TyperGroup):
+    """Imports the module of a command when that is asked for."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] not in COMMANDS and (near := get_close_matches(args[0], COMMANDS, n=1)):
+            raise UsageError(f"No such command `{args[0]}`", hint=f"Did you mean `cutset {near[0]}`?")
+        return super().resolve_command(ctx, args)
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 -- click's, which typer only vendors
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        if cmd_name not in self.commands and cmd_name in COMMANDS:
+            module, _, name = COMMANDS[cmd_name].partition(":")
+            found = getattr(import_module(f"cutset.cli.{module}"), name)
+            parent = typer.Typer(**SETTINGS)
+            if isinstance(found, typer.Typer):
+                parent.add_typer(found, name=cmd_name)
+                parent.callback()(lambda: None)
+                self.commands.update(get_group(parent).commands)
+            else:
+                parent.command(cmd_name)(found)
+                self.commands[cmd_name] = get_command(parent)
+        return self.commands.get(cmd_name)
+
 
 app = typer.Typer(
     name="cutset",
+    cls=_Commands,
+    **SETTINGS,
     no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
     help="Find the smallest sets of failures that break a user's request.",
     epilog="Exit codes: 0 survived, 1 findings, 2 usage or configuration, 3 could not tell, 4 halted by a guard, "
     "130 interrupted.",
 )
-app.command("demo")(demo_command)
-app.command("explore")(explore_command)
-app.command("report")(report_command)
-app.command("reproduce")(reproduce_command)
-app.command("drill")(drill_command)
-app.add_typer(agent_app, name="agent")
-app.command("faults")(faults_command)
-app.command("explain")(explain_command)
-app.add_typer(record_app, name="record")
-app.command("replay")(replay_command)
-app.add_typer(mesh_app, name="mesh")
-app.command("collect")(collect_command)
-app.command("ingest")(ingest_command)
-app.command("traces")(traces_command)
-app.command("classes")(classes_command)
-app.command("workflows")(workflows_command)
-app.command("rank")(rank_command)
-app.command("endpoints")(endpoints_command)
-app.command("graph")(graph_command)
 
 
 def _print_version(value: bool) -> None:

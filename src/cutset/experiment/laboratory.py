@@ -92,6 +92,11 @@ class MeshLaboratory:
             again = await self._decide(request, cut)
         return replace(again, requests=outcome.requests + again.requests)
 
+    async def observe(self, request: Request, cut: Cut) -> Trial:
+        """One request, for what its trace shows and not for a verdict. It must have been audited."""
+        trial, _ = await self._trial(request, cut)
+        return trial
+
     async def recovered(self) -> bool:
         for _ in range(RECOVERY_SECONDS):
             if not await dead_servers(self._bench.target.health):

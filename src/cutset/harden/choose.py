@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import floor
 
 from cutset.harden.problem import Choice, Problem, Weakness, choice_of
-from cutset.harden.program import Aim, Answer, Program, program_of, solve
+from cutset.harden.program import EXACT_RANKS, Aim, Answer, Program, program_of, solve
 from cutset.harden.reduced import Reduced, reduced
 
 
@@ -47,7 +47,9 @@ def best_within(program: Program, limit: int, with_chosen: frozenset[int] = froz
     most = solve(program, Aim.MOST_COVERED, cost_at_most=limit, with_chosen=with_chosen)
     if most is None:
         return None
-    cheapest = solve(program, Aim.LEAST_COST, covered_at_least=most.covered, with_chosen=with_chosen)
+    cheapest = solve(
+        program, Aim.LEAST_COST, covered_at_least=most.covered, cost_at_most=most.cost, with_chosen=with_chosen
+    )
     assert cheapest is not None  # `most` is such a choice
     best = _of_highest_rank(program, cheapest, with_chosen)
     return replace(best, proven=most.proven and cheapest.proven and best.proven)
@@ -55,7 +57,7 @@ def best_within(program: Program, limit: int, with_chosen: frozenset[int] = froz
 
 def _of_highest_rank(program: Program, equal: Answer, with_chosen: frozenset[int]) -> Answer:
     """Of all answers that cover as much as this one and cost no more."""
-    if not program.ranks.any():
+    if not program.ranks.any() or len(program.candidates) > EXACT_RANKS:
         return equal
     best = solve(
         program,

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import fsum, inf
 
-from cutset.harden.probability import CommonCause, Passed, Rates, RequestClass, formula_of, solve
+from cutset.harden.probability import CommonCause, Cut, Event, Passed, Rates, RequestClass, formula_of, solve
 from cutset.model.fault import format_cut, points_of
 from cutset.model.finding import Finding
 from cutset.model.point import Point
@@ -66,10 +66,14 @@ def importances(request: RequestClass, rates: Rates) -> list[Importance]:
     solved = solve(formula, event_rates)
     slopes = solved.diagrams.gradient(solved.diagram, event_rates)
     now = solved.probability
+    cuts_of: dict[Event, list[Cut]] = {}
+    for cut in formula:
+        for event in dict.fromkeys(event for clause in cut for event in clause):
+            cuts_of.setdefault(event, []).append(cut)
 
     def importance(of: Point | CommonCause) -> Importance:
         rate, slope = event_rates[of], slopes.get(of, 0.0)
-        its_cuts = tuple(cut for cut in formula if any(of in clause for clause in cut))
+        its_cuts = cuts_of.get(of, [])
         if isinstance(of, CommonCause):
             by_its_cuts = rate * solve(its_cuts, {**event_rates, of: 1.0}).probability
             never = now - rate * slope

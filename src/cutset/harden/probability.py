@@ -9,13 +9,16 @@ A hardened site no longer passes failures on, whatever their cause, but for a re
 the cuts that are known: cuts beyond the size that was searched can only add to it.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from math import fsum, prod
 
 from cutset.errors import InputError
 from cutset.harden.diagram import MAX_NODES, Diagrams, TooLargeError, good_order
 from cutset.model.point import Point
+
+MAX_PAIRED = 100  # cuts of which all pairs are looked at, some 5,000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,8 @@ class Passed:
 
 Event = Point | CommonCause | Passed
 Clause = tuple[Event, ...]  # occurs if one of its events does
-Formula = tuple[tuple[Clause, ...], ...]  # cuts; one occurs if all of its clauses do
+Cut = tuple[Clause, ...]  # occurs if all of its clauses do
+Formula = Sequence[Cut]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +112,11 @@ def likelihood(
     """`hardened` says by site which share of failures still gets past it; 0 if the remedy always helps."""
     formula, event_rates = formula_of(request, rates, hardened or {})
     solved = solve(formula, event_rates, max_nodes=max_nodes)
-    alone = fsum(solve((cut,), event_rates).probability for cut in formula)
-    return Likelihood(request.name, request.per_day, solved.probability, solved.at_most, alone)
+    probability, at_most = solved.probability, solved.at_most
+    if probability < at_most:
+        probability = max(probability, _at_least_by_pairs(formula, event_rates))
+    alone = fsum(solve([cut], event_rates).probability for cut in formula)
+    return Likelihood(request.name, request.per_day, probability, at_most, alone)
 
 
 def overall(likelihoods: Collection[Likelihood]) -> Overall:
@@ -161,7 +168,7 @@ def formula_of(
         for point in own & cause.points:
             causes_of.setdefault(point, []).append(cause)
     event_rates: dict[Event, float] = {}
-    formula = []
+    formula: list[Cut] = []
     # In order, so that the same diagram comes out in every process.
     for points in sorted(sorted(cut) for cut in minimal(request.cuts)):
         clauses: dict[Clause, None] = {}
@@ -176,7 +183,7 @@ def formula_of(
                 clauses[tuple(passed)] = None
         if not any(_is_blocked(clause, event_rates) for clause in clauses):
             formula.append(tuple(clauses))
-    return tuple(formula), event_rates
+    return formula, event_rates
 
 
 def minimal(cuts: Iterable[frozenset[Point]]) -> list[frozenset[Point]]:
@@ -200,12 +207,23 @@ def solve(formula: Formula, rates: Mapping[Event, float], *, max_nodes: int = MA
             if len(formula) == 1:
                 kept, left_out = [], min(1 - prod(1 - rates[event] for event in clause) for clause in formula[0])
                 continue
-            ordered = sorted(formula, key=lambda cut: -solve((cut,), rates).probability)
+            ordered = _likeliest_first(formula, rates)
             kept = ordered[: len(kept) // 2]
-            left_out = 1 - prod(1 - solve((cut,), rates).probability for cut in ordered[len(kept) :])
+            left_out = 1 - prod(1 - solve([cut], rates).probability for cut in ordered[len(kept) :])
         else:
             probability = diagrams.probabilities(rates)[diagram]
             return Solved(diagrams, diagram, rates, probability, probability + (1 - probability) * left_out)
+
+
+def _at_least_by_pairs(formula: Formula, rates: Mapping[Event, float]) -> float:
+    """Bonferroni's bound: near the truth where failures are rare, as cuts hardly ever occur together then."""
+    likeliest = _likeliest_first(formula, rates)[:MAX_PAIRED]
+    together = fsum(solve([(*one, *other)], rates).at_most for one, other in combinations(likeliest, 2))
+    return fsum(solve([cut], rates).probability for cut in likeliest) - together
+
+
+def _likeliest_first(formula: Formula, rates: Mapping[Event, float]) -> list[Cut]:
+    return sorted(formula, key=lambda cut: -solve([cut], rates).probability)
 
 
 def _is_blocked(clause: Clause, rates: Mapping[Event, float]) -> bool:

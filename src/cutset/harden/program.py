@@ -19,9 +19,10 @@ from scipy.sparse import csr_array, vstack  # type: ignore[import-untyped]
 
 from cutset.harden.reduced import Clause, Soft
 
-# Ranks only break ties. Among thousands of candidates there are so many that to prove the last one took minutes.
-EXACT_RANKS = 1000  # candidates; with more, a sum of ranks that is near the highest will do
-NEAR = 0.01
+# Ranks only break ties, of which there are so many among thousands of candidates that a program for them takes minutes.
+# With more candidates than this, they are but a preference when the least cost is looked for, of less than one unit.
+EXACT_RANKS = 1000
+_PREFERENCE, _ENOUGH = 0.4, 0.3
 
 Vector = NDArray[np.float64]
 
@@ -104,13 +105,16 @@ def solve(
     count = len(program.candidates)
     lowest = np.zeros(len(value))
     lowest[:count] = [candidate in with_chosen for candidate in program.candidates]
-    near = aim is Aim.HIGHEST_RANK and count > EXACT_RANKS
+    gap = 0.0
+    if aim is Aim.LEAST_COST and count > EXACT_RANKS and cost_at_most and program.ranks.any():
+        value = value + _PREFERENCE * program.ranks / program.ranks.sum()
+        gap = _ENOUGH / cost_at_most
     result = milp(
         -value,
         integrality=np.arange(len(value)) < count,
         bounds=Bounds(lowest, 1),
         constraints=constraints,
-        options={"mip_rel_gap": NEAR if near else 0.0},
+        options={"mip_rel_gap": gap},
     )
     if result.x is None:
         assert result.status == 2, result.message  # infeasible; there is no limit of time or nodes to run into
@@ -123,7 +127,7 @@ def solve(
         and (covered_at_least is None or covered >= covered_at_least)
     )
     reached = {Aim.MOST_COVERED: covered, Aim.LEAST_COST: -cost, Aim.HIGHEST_RANK: rank}[aim]
-    proven = kept and result.status == 0 and (near or -result.mip_dual_bound < reached + 0.5)
+    proven = kept and result.status == 0 and -result.mip_dual_bound < reached + 0.9  # below the next whole number
     return Answer(chosen, covered, cost, rank, proven=bool(proven))
 
 

@@ -8,9 +8,12 @@ retries are the real ones and each replica can fail on its own. Pure: builds a d
 """
 
 import ipaddress
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
+
+from cutset.inject.stand_in import DIRECT_HEADER, FALLBACK_AT_HEADER, FALLBACK_HEADER, StandIn
 
 Json = dict[str, object]
 
@@ -31,6 +34,9 @@ UPSTREAM_IDLE_SECONDS = 3
 # A span is exported at the latest after this, so an experiment need not wait for Envoy's default of 5 s.
 FLUSH_MILLISECONDS = 20
 FLUSH_SPANS = 256  # or as soon as so many wait: large enough that a busy mesh sends batches
+FALLBACK_SUFFIX = "-fallback"
+_STAND_IN = "stand-in"
+_CAME_BACK = "x-cutset-came-back"
 RESELECT_HOST = 50  # tries to find a replica that was not tried yet: with round robin a handful would do
 
 # Envoy's outlier detection asks no matcher about gRPC calls: it looks at the grpc-status header itself. So an injected
@@ -74,6 +80,10 @@ class MeshService:
     retries: int | None = None  # None: as many as there are other replicas
     timeout_seconds: float = 15.0
     outlier_detection: bool = False
+    retry_budget_percent: float | None = None  # of the requests under way, as many may be retries; None: no limit
+    hedge_after_seconds: float | None = None  # without an answer by then, another replica is asked as well
+    max_parallel: int | None = None  # calls under way; more are refused at once. None: no limit
+    fallback: Mapping[str, str] = field(default_factory=dict, hash=False)  # by API: what `stand_in.Fallback` answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +96,8 @@ class MeshSpec:
     collector: str = ""  # host:port of an OTLP/gRPC receiver; "": no tracing
     workers: int = 1
     filters: bool = True  # False: a mesh that cannot inject, to compare with
+    first_filters: Mapping[str, Json] = field(default_factory=dict, hash=False)  # by service: before all others
+    stand_in: str = ""  # host:port of the proxy of `stand_in`, for services with a fallback
 
 
 def bootstrap(spec: MeshSpec, inbound_ports: Mapping[tuple[str, str], int]) -> Json:
@@ -98,10 +110,12 @@ def bootstrap(spec: MeshSpec, inbound_ports: Mapping[tuple[str, str], int]) -> J
             listeners.append(_inbound_listener(spec, service, replica, port))
             clusters.append(_replica_cluster(service, replica, address))
         ports = [inbound_ports[service.name, replica] for replica, _ in _replicas(service)]
-        listeners.append(_outbound_listener(service))
+        listeners.append(_outbound_listener(spec, service))
         clusters.append(_service_cluster(service, ports))
         if service.name == spec.entry:
             listeners.append(_edge_listener(service, spec.edge_port))
+    if spec.stand_in:
+        clusters.append(_cluster(_STAND_IN, [spec.stand_in], _http_options("grpc")))
     if spec.collector:
         clusters.append(_cluster("collector", [spec.collector], _http_options("grpc")))
     runtime: Json = {
@@ -133,7 +147,8 @@ def _inbound_listener(spec: MeshSpec, service: MeshService, replica: str, port: 
         options |= _mark_injected_replies()
     if spec.collector:
         options |= _tracing(service.name, replica)
-    listener = _listener(name, port, _connection_manager(name, {"routes": routes}, filters, options))
+    first = [spec.first_filters[service.name]] if service.name in spec.first_filters else []
+    listener = _listener(name, port, _connection_manager(name, {"routes": routes}, [*first, *filters], options))
     return listener | {"traffic_direction": "INBOUND"}
 
 
@@ -158,17 +173,62 @@ def _for_plans(route: Json, carrier: str, filters: list[Json]) -> Json:
     return marked
 
 
-def _outbound_listener(service: MeshService) -> Json:
+def with_fallbacks(spec: MeshSpec, stand_in: StandIn) -> MeshSpec:
+    """A fallback is a service of its own, so that traces show it and plans reach it."""
+    fallbacks = tuple(
+        MeshService(service.name + FALLBACK_SUFFIX, "grpc", (stand_in.answers,), retries=0)
+        for service in spec.services
+        if service.fallback
+    )
+    return replace(spec, services=(*spec.services, *fallbacks), stand_in=stand_in.proxy)
+
+
+def _outbound_listener(spec: MeshSpec, service: MeshService) -> Json:
     name = f"outbound:{service.name}"
-    listener = _listener(name, service.port, _connection_manager(name, _balanced([_route_to(service)]), [], {}))
+    routes = [*_stood_in(spec, service), _route_to(service)]
+    listener = _listener(name, service.port, _connection_manager(name, _balanced(routes), [], {}))
     return listener | {"traffic_direction": "OUTBOUND"}
+
+
+def _stood_in(spec: MeshSpec, service: MeshService) -> list[Json]:
+    """APIs with a fallback go by way of the stand-in, which comes back for the callee itself."""
+    if not service.fallback:
+        return []
+    ports = {each.name: each.port for each in spec.services}
+    direct = _route_to(service)
+    direct["match"] = {"prefix": "/", "headers": [{"name": _CAME_BACK, "present_match": True}]}
+    direct["request_headers_to_remove"] = [_CAME_BACK, DIRECT_HEADER, FALLBACK_HEADER, FALLBACK_AT_HEADER]
+    routes = [direct]
+    for api, kind in service.fallback.items():
+        known = {
+            _CAME_BACK: "1",
+            DIRECT_HEADER: f"{LOOPBACK}:{service.port}",
+            FALLBACK_HEADER: kind,
+            FALLBACK_AT_HEADER: f"{LOOPBACK}:{ports[service.name + FALLBACK_SUFFIX]}",
+        }
+        added = [
+            {"header": {"key": key, "value": value}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"}
+            for key, value in known.items()
+        ]
+        routes.append(
+            {
+                "match": {"safe_regex": {"regex": f"/.*/{re.escape(api)}"}},
+                "route": {"cluster": _STAND_IN, "timeout": f"{2 * service.timeout_seconds}s"},  # it makes two calls
+                "request_headers_to_add": added,
+            }
+        )
+    return routes
 
 
 def _route_to(service: MeshService) -> Json:
     route: Json = {"cluster": f"outbound:{service.name}", "timeout": f"{service.timeout_seconds}s"}
     retries = len(service.replicas) - 1 if service.retries is None else service.retries
     if retries:
-        route["retry_policy"] = _retry_policy(retries)
+        hedge_after = service.hedge_after_seconds
+        hedging: Json = {"per_try_timeout": f"{hedge_after}s"} if hedge_after else {}
+        route["retry_policy"] = _retry_policy(retries) | hedging
+        if hedging:
+            route["hedge_policy"] = {"hedge_on_per_try_timeout": True}
     return {"match": {"prefix": "/"}, "route": route, **_shown_status(service)}
 
 
@@ -332,7 +392,18 @@ def _service_cluster(service: MeshService, inbound_ports: list[int]) -> Json:
             "max_ejection_percent": 100,
         }
     addresses = [f"{LOOPBACK}:{port}" for port in inbound_ports]
-    return _cluster(f"outbound:{service.name}", addresses, options) | detection
+    return _cluster(f"outbound:{service.name}", addresses, options, **_limits(service)) | detection
+
+
+def _limits(service: MeshService) -> Json:
+    limits: Json = {}
+    if service.max_parallel:
+        limits |= {"max_requests": service.max_parallel, "max_pending_requests": service.max_parallel}
+    if service.retry_budget_percent:
+        # Few callers must not be left without any retry.
+        budget = {"budget_percent": {"value": service.retry_budget_percent}, "min_retry_concurrency": 3}
+        limits["retry_budget"] = budget
+    return limits
 
 
 def _blind_to_injected_failures(protocol: str) -> Json:
@@ -355,7 +426,7 @@ def _http_options(protocol: str) -> Json:
     return {"@type": f"type.googleapis.com/{_HTTP_OPTIONS}", "explicit_http_config": {chosen: {}}}
 
 
-def _cluster(name: str, addresses: list[str], options: Json) -> Json:
+def _cluster(name: str, addresses: list[str], options: Json, **thresholds: object) -> Json:
     names = [host for host, _ in map(split_address, addresses) if not _is_ip(host)]
     limits = ("max_connections", "max_pending_requests", "max_requests", "max_retries")
     return {
@@ -363,7 +434,7 @@ def _cluster(name: str, addresses: list[str], options: Json) -> Json:
         "type": "STRICT_DNS" if names else "STATIC",
         "connect_timeout": "1s",
         "lb_policy": "ROUND_ROBIN",
-        "circuit_breakers": {"thresholds": [dict.fromkeys(limits, UNLIMITED)]},
+        "circuit_breakers": {"thresholds": [dict.fromkeys(limits, UNLIMITED) | thresholds]},
         "typed_extension_protocol_options": {_HTTP_OPTIONS: options},
         "load_assignment": {
             "cluster_name": name,

@@ -8,13 +8,22 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cutset.errors import TargetError, UsageError
-from cutset.inject.envoy import LOOPBACK, MeshService, MeshSpec, bootstrap, split_address
+from cutset.inject.envoy import (
+    FALLBACK_SUFFIX,
+    LOOPBACK,
+    MeshService,
+    MeshSpec,
+    bootstrap,
+    split_address,
+    with_fallbacks,
+)
+from cutset.inject.stand_in import Fallback, run_stand_in
 
 __all__ = ["Mesh", "MeshService", "MeshSpec", "run_mesh"]
 
@@ -33,6 +42,9 @@ class Mesh:
     edge_url: str  # where users enter: foreign plans are dropped
     entry_url: str  # where experiments enter
     admin_url: str
+    # Takes other settings of the services while it runs, by a restart of Envoy on the same ports: about half a second
+    # in which nobody is served. Raises CutsetError, and goes on as before, if that is not possible.
+    reload: Callable[[MeshSpec], None] = field(compare=False, repr=False)
 
 
 @contextmanager
@@ -43,20 +55,78 @@ def run_mesh(spec: MeshSpec, *, key: bytes = b"", work_dir: Path) -> Iterator[Me
         raise UsageError("the signing key contains a NUL byte, which no process environment can carry")
     binary = _envoy_binary()
     work_dir.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stand_ins, ExitStack() as running:
+        stand_in, settings = None, spec
+
+        def start(wanted: MeshSpec) -> MeshSpec:
+            nonlocal stand_in
+            if any(service.fallback for service in wanted.services):
+                stand_in = stand_in or stand_ins.enter_context(run_stand_in())  # once: it remembers answers
+                wanted = with_fallbacks(wanted, stand_in)
+            return _start(running, wanted, binary, key, work_dir)
+
+        def reload(wanted: MeshSpec) -> None:
+            nonlocal settings
+            _check(wanted)
+            wanted = _on_same_ports(wanted, resolved)
+            running.close()
+            try:
+                start(wanted)
+            except TargetError:
+                start(_on_same_ports(settings, resolved))
+                raise
+            settings = wanted
+
+        resolved = start(spec)
+        yield _mesh(resolved, reload)
+
+
+def _start(running: ExitStack, spec: MeshSpec, binary: Path, key: bytes, work_dir: Path) -> MeshSpec:
+    """Leaves Envoy to `running`; returns the specification with the ports that were chosen."""
     for attempts_left in reversed(range(START_ATTEMPTS)):
         resolved, inbound_ports = _choose_ports(spec)
         (work_dir / "envoy.json").write_text(json.dumps(bootstrap(resolved, inbound_ports), indent=1))
-        with _tethered(binary, resolved, key, work_dir) as process:
+        with ExitStack() as starting:
+            process = starting.enter_context(_tethered(binary, resolved, key, work_dir))
             problem = _wait_until_ready(process, resolved.admin_port, work_dir)
             if not problem:
-                yield _mesh(resolved)
-                return
+                running.push(starting.pop_all())
+                return resolved
         _refuse_taken_ports(spec)
         if _IN_USE not in problem or not attempts_left:
             raise TargetError(f"Envoy did not start: {problem}", hint=f"See `{work_dir / 'envoy.log'}`")
+    raise AssertionError("the last attempt returns or raises")
 
 
-def _mesh(spec: MeshSpec) -> Mesh:
+def _on_same_ports(wanted: MeshSpec, running: MeshSpec) -> MeshSpec:
+    """Who calls whom where is known to others, so that only settings may change."""
+    ports = {service.name: service.port for service in running.services}
+    derived = {service.name + FALLBACK_SUFFIX for service in running.services if service.fallback}
+
+    def fixed(spec: MeshSpec) -> object:
+        services = {
+            service.name: (service.protocol, service.replicas)
+            for service in spec.services
+            if service.name not in derived
+        }
+        return services, spec.entry, spec.environment, spec.collector
+
+    if fixed(wanted) != fixed(running):
+        raise UsageError(
+            "Services, replicas, entry, environment and collector of a running mesh cannot change",
+            hint="Stop the mesh and start it anew",
+        )
+    services = tuple(replace(service, port=ports[service.name]) for service in wanted.services)
+    return replace(
+        wanted,
+        services=services,
+        edge_port=running.edge_port,
+        admin_port=running.admin_port,
+        first_filters=running.first_filters,
+    )
+
+
+def _mesh(spec: MeshSpec, reload: Callable[[MeshSpec], None]) -> Mesh:
     addresses = {service.name: f"{LOOPBACK}:{service.port}" for service in spec.services}
     return Mesh(
         spec=spec,
@@ -64,6 +134,7 @@ def _mesh(spec: MeshSpec) -> Mesh:
         edge_url=f"http://{LOOPBACK}:{spec.edge_port}" if spec.entry else "",
         entry_url=f"http://{addresses[spec.entry]}" if spec.entry else "",
         admin_url=f"http://{LOOPBACK}:{spec.admin_port}",
+        reload=reload,
     )
 
 
@@ -167,6 +238,20 @@ def _service_problems(service: MeshService) -> Iterator[str]:
         yield f"expected 0 or more retries, found {service.retries}"
     if service.timeout_seconds <= 0:
         yield f"expected a timeout above 0 seconds, found {service.timeout_seconds}"
+    yield from _remedy_problems(service)
+
+
+def _remedy_problems(service: MeshService) -> Iterator[str]:
+    if service.hedge_after_seconds is not None and not 0 < service.hedge_after_seconds < service.timeout_seconds:
+        yield f"expected to hedge after 0 to {service.timeout_seconds} seconds, found {service.hedge_after_seconds}"
+    if service.retry_budget_percent is not None and not 0 < service.retry_budget_percent <= 100:
+        yield f"expected a retry budget above 0 and up to 100 percent, found {service.retry_budget_percent}"
+    if service.max_parallel is not None and service.max_parallel < 1:
+        yield f"expected at least one call at a time, found {service.max_parallel}"
+    if service.fallback and service.protocol != "grpc":
+        yield "a fallback needs the protocol `grpc`: those of HTTP must be written into the caller"
+    for kind in sorted(set(service.fallback.values()) - set(Fallback)):
+        yield f"expected the fallback {' or '.join(f'`{each}`' for each in Fallback)}, found `{kind}`"
 
 
 def _is_address(text: str) -> bool:

@@ -75,8 +75,8 @@ class Reviewed:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     findings: tuple[Compared, ...]
+    degradations: tuple[Compared, ...]  # worth knowing; what is answered in part has not failed
     reviewed: tuple[Reviewed, ...]
-    newly_degraded: tuple[Finding, ...]  # worth knowing; what is answered in part has not failed
 
     @property
     def failures(self) -> list[Compared]:
@@ -91,7 +91,7 @@ class Comparison:
         return [each for each in self.reviewed if each.verdict is Verdict.UNKNOWN]
 
     def standing_of(self, finding: Finding) -> Compared:
-        return next(each for each in self.findings if each.finding.id == finding.id)
+        return next(each for each in (*self.findings, *self.degradations) if each.finding == finding)
 
 
 def compare(accepted: Sequence[Accepted], events: Sequence[Event]) -> Comparison:
@@ -101,13 +101,12 @@ def compare(accepted: Sequence[Accepted], events: Sequence[Event]) -> Comparison
         by_request.setdefault(each.finding.request, []).append(each)
     return Comparison(
         tuple(_compared(finding, by_request.get(finding.request, ())) for finding in summary.findings),
-        tuple(_reviewed(by_request, summary, events)),
         tuple(
-            finding
+            _degradation(finding, by_request.get(finding.request, ()))
             for request in summary.requests
             for finding in request.degradations
-            if not any(each.cut <= finding.cut for each in by_request.get(finding.request, ()))
         ),
+        tuple(_reviewed(by_request, summary, events)),
     )
 
 
@@ -154,8 +153,10 @@ def to_lines(comparison: Comparison, name: str) -> Iterator[str]:
     for compared in comparison.failures:
         why = f"  [dim]{escape(compared.because)}[/]" if compared.because else ""
         yield f"  [red]✗ {compared.standing:<5}[/]      {_named(compared.finding)}{why}"
-    for finding in comparison.newly_degraded:
-        yield f"  [yellow]~ degraded[/]   {_named(finding)}  [dim]not before: {escape(finding.outcome.reason)}[/]"
+    for compared in comparison.degradations:
+        if compared.standing is Standing.NEW:
+            reason = escape(compared.finding.outcome.reason)
+            yield f"  [yellow]~ degraded[/]   {_named(compared.finding)}  [dim]not accepted: {reason}[/]"
     for reviewed in comparison.better:
         yield f"  [green]+ better[/]     {_named(reviewed.accepted.finding)}  [dim]{escape(reviewed.words)}[/]"
     for reviewed in comparison.undecided:
@@ -170,11 +171,8 @@ def to_lines(comparison: Comparison, name: str) -> Iterator[str]:
 def to_document(comparison: Comparison, name: str) -> dict[str, Any]:
     return {
         "baseline": name,
-        "findings": [
-            _reference(each.finding) | {"standing": each.standing.value, "because": each.because}
-            for each in comparison.findings
-        ],
-        "newly_degraded": [_reference(finding) for finding in comparison.newly_degraded],
+        "findings": [_standing(each) for each in comparison.findings],
+        "degraded": [_standing(each) for each in comparison.degradations],
         "accepted": [
             _reference(each.accepted.finding)
             | {"accepted_because": each.accepted.because, "better": each.better}
@@ -200,6 +198,15 @@ def _compared(finding: Finding, accepted: Sequence[Accepted]) -> Compared:
             before = "failed" if each.failed else "was degraded"
             return Compared(finding, Standing.WORSE, f"{before} only together with {describe_cut(each.cut - cut)}")
     return Compared(finding, Standing.NEW, "")
+
+
+def _degradation(finding: Finding, accepted: Sequence[Accepted]) -> Compared:
+    """One that contains an accepted cut, failed or degraded, is no news either."""
+    within = [each for each in accepted if each.cut <= finding.cut]
+    if not within:
+        return Compared(finding, Standing.NEW, "")
+    largest = max(within, key=lambda each: len(each.cut))
+    return Compared(finding, Standing.ACCEPTED, largest.because)
 
 
 def _reviewed(
@@ -276,6 +283,10 @@ def _named(finding: Finding) -> str:
 
 def _reference(finding: Finding) -> dict[str, Any]:
     return {"id": finding.id, "request": finding.request, "cut": sorted(map(str, finding.cut))}
+
+
+def _standing(compared: Compared) -> dict[str, Any]:
+    return _reference(compared.finding) | {"standing": compared.standing.value, "because": compared.because}
 
 
 def _totals(comparison: Comparison) -> str:

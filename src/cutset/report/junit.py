@@ -9,13 +9,13 @@ The structure is the one that Jenkins' xUnit plugin checks (`junit-10.xsd`), whi
 
 import re
 from collections.abc import Iterator
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from cutset.model.finding import Finding
 from cutset.report.baseline import Comparison, Standing
+from cutset.report.gaps import gaps
 from cutset.report.summary import RequestSummary, Summary
-from cutset.report.terminal import describe_cut, describe_points
+from cutset.report.terminal import describe_cut
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
 
@@ -24,23 +24,12 @@ def to_xml(summary: Summary, comparison: Comparison | None = None) -> str:
     suites = [_suite(request, summary, comparison) for request in summary.requests]
     root = Element("testsuites", {"name": "cutset"} | _counts(suites, "tests", "failures", "errors"))
     root.extend(suites)
-    ElementTree.indent(root)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
-
-
-def gaps(request: RequestSummary, *, finished: bool) -> list[str]:
-    """Why nobody can say that this request survives whatever was not found to fail it."""
-    return [
-        *([request.problem] if request.problem else []),
-        *([] if finished or request.problem else ["the campaign was interrupted"]),
-        *(f"unknown: {describe_cut(outcome.cut)}: {outcome.reason}" for outcome in request.undecided),
-        *(f"predicted to fail, but not tried: {describe_points(cut)}" for cut in request.predicted),
-        *(f"not coverable, called without the trace context: {point}" for point in sorted(request.not_reached)),
-    ]
+    indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
 def _suite(request: RequestSummary, summary: Summary, comparison: Comparison | None) -> Element:
-    cases = [_search_case(request, finished=summary.finished)]
+    cases = [_search_case(request, gaps(request, summary))]
     cases += [_finding_case(finding, summary.started.replay, comparison) for finding in request.findings]
     cases += _better_cases(request.name, comparison)
     suite = Element("testsuite", {"name": _text(request.name), "tests": str(len(cases))})
@@ -50,9 +39,9 @@ def _suite(request: RequestSummary, summary: Summary, comparison: Comparison | N
     return suite
 
 
-def _search_case(request: RequestSummary, *, finished: bool) -> Element:
+def _search_case(request: RequestSummary, problems: list[str]) -> Element:
     case = _case(request.name, "search")
-    if problems := gaps(request, finished=finished):
+    if problems:
         _add(case, "error", _complete(request), "incomplete", "\n".join(problems))
     else:
         SubElement(case, "system-out").text = _text(_complete(request))
@@ -71,7 +60,7 @@ def _finding_case(finding: Finding, replay: str, comparison: Comparison | None) 
     else:
         kind = compared.standing.value if compared else "finding"
         lines += [f"worse      {compared.because}"] if compared and compared.because else []
-        _add(case, "failure", f"fails without {describe_cut(finding.cut)}", kind, "\n".join(lines))
+        _add(case, "failure", finding.outcome.reason, kind, "\n".join(lines))
     return case
 
 
@@ -84,7 +73,7 @@ def _better_cases(request: str, comparison: Comparison | None) -> Iterator[Eleme
 
 
 def _name(finding: Finding) -> str:
-    return f"survives without {describe_cut(finding.cut)} ({finding.id})"
+    return f"survives {describe_cut(finding.cut)} ({finding.id})"
 
 
 def _complete(request: RequestSummary) -> str:

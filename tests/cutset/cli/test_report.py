@@ -1,0 +1,127 @@
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+import typer
+from sample_campaign import EVENTS, audited, experiment
+
+from cutset.cli.explore import explore_command
+from cutset.cli.report import report_command
+from cutset.errors import UsageError
+from cutset.model.event import CampaignFinished, CampaignStarted, Event, RequestFinished
+from cutset.model.outcome import Verdict
+from cutset.report.baseline import accept, to_yaml
+from cutset.report.summary import summarise
+from cutset.store.ledger import open_ledger
+
+COMPLETE: list[Event] = [
+    CampaignStarted(requests=("GET /",), settings="", max_size=3, replay="cutset explore --replay"),
+    audited("GET /"),
+    experiment("GET /", Verdict.FAILED, "500", "cart/GetCart"),
+    RequestFinished(request="GET /", complete_up_to=3, reason=""),
+    CampaignFinished(reason=""),
+]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cutset.yaml").write_text(
+        "requests: [{path: /}]\ntarget: {url: 'http://127.0.0.1:1'}\n"
+        "collector: {http_port: 0, grpc_port: 0, export_interval: 0.1}\nlimits: {trace_timeout: 0.2}\n"
+    )
+
+
+def record(events: list[Event]) -> None:
+    with open_ledger(Path(".cutset")) as ledger:
+        for event in events:
+            ledger.append("one", 0.0, event)
+
+
+def accept_all_of(events: list[Event]) -> Path:
+    Path("baseline.yaml").write_text(to_yaml(accept(summarise(events))))
+    return Path("baseline.yaml")
+
+
+@pytest.mark.parametrize(
+    ("events", "known", "code"),
+    [(COMPLETE, COMPLETE, 0), (COMPLETE, [], 1), (EVENTS, EVENTS, 3), (EVENTS, COMPLETE, 1)],
+)
+def test_against_a_baseline_the_exit_code_tells_new_from_accepted_from_could_not_tell(
+    capsys: pytest.CaptureFixture[str], events: list[Event], known: list[Event], code: int
+) -> None:
+    record(events)
+    report_command()
+    plain = capsys.readouterr().out
+
+    with pytest.raises(typer.Exit) as end:
+        report_command(against=accept_all_of(known))
+
+    assert end.value.exit_code == code
+    assert capsys.readouterr().out.startswith(f"{plain}\nAgainst baseline.yaml\n")
+
+
+def test_the_files_for_ci_are_written_besides_the_report(capsys: pytest.CaptureFixture[str]) -> None:
+    record(EVENTS)
+
+    with pytest.raises(typer.Exit) as end:
+        report_command(
+            as_json=True,
+            against=accept_all_of(COMPLETE),
+            junit_file=Path("out/junit.xml"),
+            sarif_file=Path("out/cutset.sarif"),
+            source=[f"pay={Path.cwd()}/pay.py"],
+        )
+
+    assert end.value.exit_code == 1
+    standings = [each["standing"] for each in json.loads(capsys.readouterr().out)["against"]["findings"]]
+    assert standings == ["accepted", "new"]
+    assert len(list(ET.parse("out/junit.xml").iter("failure"))) == 1
+    (run,) = json.loads(Path("out/cutset.sarif").read_text())["runs"]
+    uris = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in run["results"]]
+    assert uris == ["cutset.yaml", "cutset.yaml", "pay.py", "cutset.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "message"),
+    [
+        (report_command, {"against": Path("absent.yaml")}, "Cannot read `absent.yaml`: No such file or directory"),
+        (explore_command, {"against": Path("absent.yaml")}, "Cannot read `absent.yaml`: No such file or directory"),
+        (report_command, {"list_campaigns": True, "junit_file": Path("x")}, "go with a whole report"),
+        (explore_command, {"explain": "a/B", "sarif_file": Path("x")}, "go with a whole campaign"),
+        (explore_command, {"replay": "1f3a90bc", "against": Path("x")}, "go with a whole campaign"),
+        (report_command, {"source": ["a=b"]}, "`--source` goes with `--sarif`"),
+        (report_command, {"sarif_file": Path("x"), "source": ["a"]}, "`--source a`: expected `SERVICE=FILE`"),
+    ],
+)
+def test_wrong_usage_is_explained_before_anything_runs(
+    command: Callable[..., None], options: dict[str, Any], message: str
+) -> None:
+    record(COMPLETE)
+
+    with pytest.raises(UsageError) as error:
+        command(**options)
+
+    assert message in error.value.message
+
+
+def test_an_exploration_that_could_not_tell_is_neither_new_nor_fine() -> None:
+    accept_all_of(COMPLETE)
+
+    result = subprocess.run(
+        [sys.executable, "-m", "cutset", "explore", "--against", "baseline.yaml", "--junit", "j.xml"],
+        env={"PATH": "/usr/bin:/bin", "CUTSET_KEY": "k"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert result.returncode == 3
+    assert "? undecided  GET /  cart/GetCart  the campaign injected nothing" in result.stdout
+    assert len(list(ET.parse("j.xml").iter("error"))) == 1

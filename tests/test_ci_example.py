@@ -1,0 +1,58 @@
+"""The workflow for GitHub Actions uses commands and options that exist, on the example configuration."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cutset.cli.explore import explore_command
+from cutset.config import load_config, load_mesh
+
+ROOT = Path(__file__).parent.parent
+WORKFLOW = ROOT / "examples" / "ci" / "github-actions.yml"
+
+
+def steps() -> list[dict[str, Any]]:
+    (job,) = yaml.load(WORKFLOW.read_text(), yaml.BaseLoader)["jobs"].values()  # `on` is text there
+    return list(job["steps"])
+
+
+def test_the_workflow_explores_with_options_that_exist() -> None:
+    (command,) = (step["run"] for step in steps() if "cutset explore" in step.get("run", ""))
+    options = {
+        option
+        for annotation in explore_command.__annotations__.values()
+        for each in getattr(annotation, "__metadata__", ())
+        for option in (each.default, *each.param_decls)
+    }
+
+    assert set(re.findall(r"--[a-z-]+", command)) <= options
+    assert {"--against", "--junit", "--sarif"} <= set(re.findall(r"--[a-z-]+", command))
+
+
+def test_what_is_published_is_what_was_written_even_if_something_was_found() -> None:
+    after = steps()[[step.get("name") for step in steps()].index("Explore") + 1 :]
+
+    assert all(step["if"].startswith("always()") for step in after)
+    inputs = {value for step in after for value in step.get("with", {}).values()}
+    assert {"code-scanning.sarif", "junit.xml"} <= inputs
+
+
+def test_the_services_are_started_where_the_example_configuration_expects_them() -> None:
+    (script,) = (step["run"] for step in steps() if "cutset mesh up" in step.get("run", ""))
+    mesh = load_mesh(ROOT / "examples" / "cutset.yaml")
+
+    ports = {address.rpartition(":")[2] for service in mesh.services for address in service.replicas}
+    assert set(re.findall(r"\.py (\d+)", script)) == ports
+    assert f":{mesh.edge_port}/" in script
+    assert load_config(ROOT / "examples" / "cutset.yaml").mesh == mesh
+
+
+def test_the_guide_shows_a_baseline_that_can_be_read(tmp_path: Path) -> None:
+    from cutset.cli.baseline_file import load_baseline
+
+    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "ci.md").read_text(), re.DOTALL)
+    (tmp_path / "baseline.yaml").write_text(text)
+
+    assert [each.finding.id for each in load_baseline(tmp_path / "baseline.yaml")] == ["4006342a"]
