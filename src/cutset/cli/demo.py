@@ -238,6 +238,9 @@ def _keep_open(boutique: Boutique, summary: Summary, key: bytes) -> None:
     console.print(f"\nThe shop     {boutique.mesh.edge_url}")
     console.print(f"Break it     http://{HOST}:{port}/_cutset")
     console.print(f"Explore it   {KEY_VARIABLE}=$(cat {key_file}) cutset explore -c {boutique.config_file}")
+    console.print(
+        f"Harden it    {KEY_VARIABLE}=$(cat {key_file}) cutset harden -c {boutique.config_file} --apply local --verify"
+    )
     console.print("Press Ctrl-C to stop")
     mesh = boutique.mesh
     points = frozenset(replace(point, replica="") for request in summary.requests for point in request.calls)

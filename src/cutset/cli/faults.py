@@ -49,15 +49,15 @@ def explain_command(
     """
     library, remedies = fault_library(), explanations()
     console = Console(highlight=False, soft_wrap=True)
-    if name in remedies:
-        console.print(f"[bold]{name}[/]\n{escape(remedies[name])}")
-        return
-    if name not in library:
+    if name not in library and name not in remedies:
         similar = difflib.get_close_matches(name, [*library, *remedies], n=1)
         hint = f"Did you mean `{similar[0]}`?" if similar else f"Run `cutset faults`. Remedies: {', '.join(remedies)}"
         raise UsageError(f"`{name}` is no fault and no remedy", hint=hint)
-    for title, text in _sections(library[name]):
-        console.print(f"[bold]{title}[/]\n  {escape(text)}")
+    if name in library:
+        for title, text in _sections(library[name]):
+            console.print(f"[bold]{title}[/]\n  {escape(text)}")
+    if name in remedies:  # some names are both: a timeout can happen, and can be set
+        console.print(f"[bold]The remedy {name}[/]\n{escape(remedies[name])}")
 
 
 def _sections(fault: Fault) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ Nothing here recurses, so that the number of events is not limited by Python's s
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-MAX_NODES = 300_000  # some 150 MB and three seconds
+MAX_NODES = 300_000  # some 100 MB and three seconds
 COMMON = 1 / 3  # the share of the cuts from which an event counts as common: best in trials of 0.05 to 0.5
 FORCE_STEPS = 30  # orders of some hundred events settle within these
 

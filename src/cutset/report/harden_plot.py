@@ -41,7 +41,10 @@ def _parts(frontier: Frontier, budget: float) -> Iterator[str]:
     yield f'<line x1="{x(budget)}" x2="{x(budget)}" y1="{y(1)}" y2="{y(0)}" stroke="#888" stroke-dasharray="4 3"/>'
     yield f'<text x="{x(budget) + 4}" y="{y(0) - 6}" fill="#555">budget {budget:g}</text>'
     yield f'<circle cx="{x(knee.budget)}" cy="{y(knee.coverage)}" r="5" fill="#c0392b"/>'
+    # Below the line, and to the side where there is room.
+    left_half = x(knee.budget) < LEFT + WIDTH / 2
+    place = f'x="{x(knee.budget) + (8 if left_half else -8)}" text-anchor="{"start" if left_half else "end"}"'
     yield (
-        f'<text x="{x(knee.budget) + 8}" y="{y(knee.coverage) + 16}" fill="#c0392b">'
+        f'<text {place} y="{y(knee.coverage) + 16}" fill="#c0392b">'
         f"{knee.coverage:.0%} at {knee.budget:g}: from here on returns diminish</text>"
     )

@@ -31,3 +31,11 @@ def test_a_misspelt_fault_is_recognised() -> None:
     result = invoke("explain", "lost-anwser")
     assert isinstance(result.exception, UsageError)
     assert result.exception.hint == "Did you mean `lost-answer`?"
+
+
+def test_a_remedy_is_explained_also_where_a_fault_has_the_same_name() -> None:
+    output = invoke("explain", "timeout").output
+    assert "A resilient caller" in output
+    assert "The remedy timeout" in output
+    assert "timeout_seconds: 0.5" in output
+    assert "retry_budget_percent: 20" in invoke("explain", "retry").output

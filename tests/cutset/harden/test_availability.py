@@ -149,3 +149,16 @@ def test_a_class_whose_diagram_is_too_large_is_not_proven(monkeypatch: pytest.Mo
     assert choice is not None
     assert not choice.proven
     assert choice.at_least <= likelihood(request, rates, {"c/x": 0.0}).probability
+
+
+def test_a_point_with_a_call_site_that_is_not_ours_cannot_be_hardened() -> None:
+    sites = frozenset({"web>a/x", "api>a/x"})
+    request = RequestClass("r", (frozenset({A}),), sites={A: sites})
+    candidates = [Candidate("web>a/x"), Candidate("api>a/x", untouchable=True)]
+
+    choice = best_for_availability([request], candidates, 2, Rates({A: 0.2}))
+
+    assert choice is not None
+    assert choice.proven
+    assert choice.chosen == ()
+    assert choice.failed_per_day == pytest.approx(0.2)

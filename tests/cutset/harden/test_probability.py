@@ -36,6 +36,18 @@ def test_a_diagram_that_is_too_large_leaves_bounds_around_the_truth(
     assert found.at_most >= truth * (1 - 1e-12)
 
 
+def test_where_failures_are_rare_the_bounds_are_close() -> None:
+    points = [Point(f"s{number}", "x") for number in range(30)]
+    request = RequestClass("r", tuple(frozenset({points[n], points[(n * 7 + 1) % 30]}) for n in range(30)))
+    rates = Rates(dict.fromkeys(points, 0.001))
+
+    found, truth = likelihood(request, rates, max_nodes=20), likelihood(request, rates)
+
+    assert truth.exact
+    assert not found.exact
+    assert truth.probability * 0.999 < found.probability < truth.probability < found.at_most < truth.probability * 1.01
+
+
 def test_two_cuts_that_overlap_are_not_just_added_up() -> None:
     found = likelihood(RequestClass("r", (frozenset({A}), frozenset({B})), 1000.0), Rates({A: 0.5, B: 0.5}))
 
