@@ -81,6 +81,7 @@ class _Scene:
     own: frozenset[str]  # classes of the libraries that it may lead to
     packages: frozenset[str]  # that are named in the calling module
     reaches_out: bool
+    client: bool  # it is called on what sounds like a connection to something else
     awaited: bool
 
 
@@ -193,7 +194,9 @@ def _scene(
         for effect in _GENERIC:
             fault = Fault(effect.partition("(")[0], effect, "something fails")
             known.append(_Proposal(fault, "more is not known of this call", Specificity.GENERIC))
-    return _Scene(tree, tuple(known), frozenset(kind.dotted for kind in own), packages, told.reaches_out, awaited)
+    return _Scene(
+        tree, tuple(known), frozenset(kind.dotted for kind in own), packages, told.reaches_out, told.client, awaited
+    )
 
 
 def _from_table(told: Called) -> Iterator[_Proposal]:
@@ -323,7 +326,7 @@ def _fits(kind: str, errno: int | None, scene: _Scene) -> bool:
     known = [fault for fault in founded if fault.kind != "asyncio.CancelledError"]
     line = _line(kind, scene.tree)
     if not known:
-        return scene.reaches_out and ("OSError" in line or kind in table().faults)
+        return scene.reaches_out and (scene.client or scene.awaited) and ("OSError" in line or kind in table().faults)
     if kind == "OSError" and errno in table().errnos:
         return any(fault.errno == errno for fault in known)
     return any(

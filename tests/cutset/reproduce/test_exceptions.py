@@ -342,3 +342,12 @@ def test_a_raise_statement_s_class_can_be_constructed_too():
     assert construct("store.ConnectionError", "gone", STORE) == "store.errors.ConnectionError('gone')"
     assert construct("IOError", "[Errno 5] broken") == "OSError(5, 'broken')"
     assert construct("UnicodeDecodeError", "any").startswith("UnicodeDecodeError('utf-8', b'")
+
+
+def test_a_handler_around_a_call_of_which_nothing_is_known_is_no_more_than_a_guess():
+    by_call = {
+        call: candidates(call, "", ["OSError"], [("OSError", "[Errno 28] No space left on device")], [], imports=["six"])
+        for call in ("line.translate", "self.connection.translate")
+    }
+    assert not any(candidate.founded for candidate in by_call["line.translate"])
+    assert by_call["self.connection.translate"][0].founded
