@@ -16,7 +16,7 @@ demo: $(READY) ## start the shop, find every minimal cut, compare with the answe
 	@$(BIN)/cutset demo
 
 test: check ## run all checks and tests
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 check: $(READY) ## ruff, mypy --strict, import contracts
 	$(BIN)/ruff check

@@ -22,7 +22,7 @@ from time import perf_counter
 
 from benchmarks.request_classes import Call, Profile, Step
 
-from benchmarks import request_classes
+from benchmarks import monte_carlo, request_classes
 from cutset.harden.choose import choose
 from cutset.harden.frontier import frontier
 from cutset.harden.greedy import choose_greedily
@@ -230,6 +230,7 @@ def main() -> None:
         f"{curve.points[-1].budget:g} in {seconds:.1f} s, {(after - before) / 1024:.0f} MB on top; "
         f"returns diminish from {knee.budget:g} ({100 * knee.coverage:.0f} %) on"
     )
+    agreement = monte_carlo.compare(20 if small else 200, 200_000)
     print(
         json.dumps(
             {
@@ -248,8 +249,9 @@ def main() -> None:
                 "large_choose_seconds": round(choose_seconds, 2),
                 "large_frontier_seconds": round(seconds, 2),
                 "large_frontier_peak_mb": round(after / 1024),
-                # Here belong monte_carlo_families and monte_carlo_disagreements (`benchmarks.monte_carlo`), and
-                # afvr_predicted and afvr_measured (explore, harden, apply and verify on the boutique).
+                "monte_carlo_families": agreement.families,
+                "monte_carlo_disagreements": agreement.disagreements,
+                # Here belong afvr_predicted and afvr_measured (explore, harden, apply and verify on the boutique).
             }
         )
     )

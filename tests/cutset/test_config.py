@@ -201,7 +201,10 @@ def test_all_problems_are_reported_at_once(write):
             b: {protocol: tcp, replicas: [127.0.0.1], port: -1, retries: -1, outlier_detection: 1}
     """)
     keys = "Valid keys: `body`, `expect`, `form`, `headers`, `json`, `method`, `name`, `path`, `setup`"
-    service_keys = "`outlier_detection`, `port`, `protocol`, `replicas`, `retries`, `timeout_seconds`"
+    service_keys = (
+        "`fallback`, `hedge_after_seconds`, `max_parallel`, `outlier_detection`, `port`, `protocol`, `replicas`, "
+        "`retries`, `retry_budget_percent`, `timeout_seconds`"
+    )
     assert refusal(path).message.splitlines() == [
         "`cutset.yaml` has 31 problems:",
         '  `requests[0].path`: expected a path that begins with `/` and has no spaces, found "cart"',

@@ -1,6 +1,7 @@
 """`cutset harden` on a ledger, without a running system; with one, it is in `end_to_end/test_harden.py`."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -13,6 +14,7 @@ from cutset.cli.main import app
 from cutset.errors import CutsetError
 from cutset.model.event import CampaignFinished, CampaignStarted, Event
 from cutset.model.outcome import Verdict
+from cutset.model.point import Point
 from cutset.model.span import Span, SpanKind
 from cutset.store.ledger import open_ledger
 from cutset.store.spans import begin_ingest
@@ -121,9 +123,13 @@ def test_the_same_may_stand_in_the_configuration(store: Path) -> None:
     assert found["afvr_predicted"] == 0.25
 
 
-@pytest.mark.usefixtures("store")
-def test_call_sites_are_named_by_their_callers_where_those_are_known() -> None:
-    assert {site["name"] for site in document("--level", "call-site", "--budget", "9")["sites"]} >= {"cart/GetCart"}
+def test_call_sites_are_named_by_their_callers_where_those_are_known(tmp_path: Path) -> None:
+    ads, cart = Point.parse("ad/GetAds"), Point.parse("cart/GetCart")
+    known = replace(audited("POST /pay"), edges=((ads, cart),))
+    fill(tmp_path / "other", [EVENTS[0], known, *EVENTS[3:]])
+    sites = document("--level", "call-site", "--budget", "9", "--store", str(tmp_path / "other"))["sites"]
+    assert {site["name"] for site in sites} >= {"ad>cart/GetCart", "cart/GetCart"}
+    assert all(site["breaks"] for site in sites)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ CONFIG = "requests: [{path: /}]\ntarget: {url: 'http://127.0.0.1:1'}\n"
         (["report", "--explain", "a/B", "--list"], "error: `--explain` and `--list` exclude each other"),
         (["report", "-r", "GET /"], "error: `--request` goes with `--explain`"),
         (["demo", "--strategy", "fastfy"], "error: Invalid value for '--strategy'"),
-        (["explor"], "error: No such command 'explor'"),
+        (["explor"], "error: No such command `explor`"),
         (["report"], "error: There is no ledger in `.cutset`\n\nhint: Run `cutset explore` or `cutset demo` first"),
         (["mesh", "up", "absent.yaml"], "error: Cannot read `absent.yaml`"),
         (["mesh"], ""),

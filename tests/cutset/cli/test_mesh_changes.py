@@ -62,3 +62,10 @@ def test_a_mesh_that_has_gone_is_not_waited_for_forever(file: Path) -> None:
             change_running_mesh(file, MESH + "entry: web\n", patience=0.5)
         release.set()
     assert file.read_text() == MESH
+
+
+def test_a_change_that_is_not_about_the_mesh_does_not_disturb_it(file: Path) -> None:
+    taken: list[MeshSpec] = []
+    with following(file, mesh(taken.append)):
+        change_running_mesh(file, "# a comment\n" + MESH)
+    assert taken == []

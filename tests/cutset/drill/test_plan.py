@@ -1,5 +1,6 @@
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -129,8 +130,15 @@ def test_faults_and_endpoints_can_be_chosen() -> None:
         [flow(call("cache/redis/get"), call("db/psycopg/execute"))], only=("cache/",), faults=("timeout", "loading")
     )
 
-    assert faults_in(plan) == [("cache/redis/get", 1, "loading"), ("cache/redis/get", 1, "timeout")]
+    assert faults_in(plan) == [("cache/redis/get", 1, "loading")]
     assert "not asked for: cache/" in reasons(plan)
+    assert "the call site has no timeout" in reasons(plan)
+
+
+def test_a_timeout_is_tested_where_the_call_site_has_one() -> None:
+    limited = replace(call("cache/redis/get"), timeout=0.5)
+
+    assert faults_in(plan_of([flow(limited)], faults=("timeout",))) == [("cache/redis/get", 1, "timeout")]
 
 
 def test_a_fault_that_exists_nowhere_is_refused() -> None:
