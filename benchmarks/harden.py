@@ -20,6 +20,7 @@ from random import Random
 from statistics import median
 from time import perf_counter
 
+from benchmarks.harden_boutique import afvr_of_boutique
 from benchmarks.request_classes import Call, Profile, Step
 
 from benchmarks import monte_carlo, request_classes
@@ -231,6 +232,7 @@ def main() -> None:
         f"returns diminish from {knee.budget:g} ({100 * knee.coverage:.0f} %) on"
     )
     agreement = monte_carlo.compare(20 if small else 200, 200_000)
+    predicted, measured = afvr_of_boutique()
     print(
         json.dumps(
             {
@@ -251,7 +253,8 @@ def main() -> None:
                 "large_frontier_peak_mb": round(after / 1024),
                 "monte_carlo_families": agreement.families,
                 "monte_carlo_disagreements": agreement.disagreements,
-                # Here belong afvr_predicted and afvr_measured (explore, harden, apply and verify on the boutique).
+                "afvr_predicted": round(predicted, 4),
+                "afvr_measured": round(measured, 4),
             }
         )
     )

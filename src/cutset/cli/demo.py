@@ -32,7 +32,7 @@ from cutset.cli.explore import (
     run_campaign,
     run_replay,
 )
-from cutset.cli.mesh_changes import following
+from cutset.cli.mesh_changes import first_version, following
 from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, JsonOption, RequestOption
 from cutset.config import KEY_VARIABLE, load_config
 from cutset.errors import TargetError, UsageError
@@ -171,8 +171,10 @@ def _write_mesh(folder: Path, mesh: Mesh) -> Path:
         for service in spec.services
     }
     content = {name: getattr(spec, name) for name in ("entry", "edge_port", "admin_port", "environment", "collector")}
-    (folder / "mesh.yaml").write_text(yaml.safe_dump(content | {"services": services}, sort_keys=False))
-    return folder / "mesh.yaml"
+    file = folder / "mesh.yaml"
+    file.write_text(yaml.safe_dump(content | {"services": services}, sort_keys=False))
+    first_version(file).unlink(missing_ok=True)  # of an earlier shop, on other ports
+    return file
 
 
 def answer_key(summary: Summary, level: Level, replicas: int) -> dict[str, set[Points]]:

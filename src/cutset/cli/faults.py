@@ -1,4 +1,4 @@
-"""`cutset faults` and `cutset explain`: the agent's library of faults."""
+"""`cutset faults` and `cutset explain`: the agent's library of faults, and the remedies of `cutset harden`."""
 
 import difflib
 import json

@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from cutset.config import load_mesh
 from cutset.errors import CutsetError, TargetError
-from cutset.inject.mesh import Mesh
+from cutset.inject.mesh import Mesh, MeshSpec
 
 FOLLOW_SECONDS = 0.2  # between two looks at the file
 
@@ -24,7 +24,8 @@ def following(file: Path, mesh: Mesh) -> Iterator[None]:
     ended = threading.Event()
     applied = _applied_file(file)
     seen = _digest(file.read_bytes())
-    follower = threading.Thread(target=_follow, args=(file, seen, mesh, ended), name="cutset-mesh-follower")
+    start = (file, seen, load_mesh(file), mesh, ended)
+    follower = threading.Thread(target=_follow, args=start, name="cutset-mesh-follower")
     _tell(applied, seen)
     follower.start()
     try:
@@ -61,7 +62,7 @@ def first_version(file: Path) -> Path:
     return file.with_name(file.name + ".before")
 
 
-def _follow(file: Path, seen: str, mesh: Mesh, ended: threading.Event) -> None:
+def _follow(file: Path, seen: str, spec: MeshSpec, mesh: Mesh, ended: threading.Event) -> None:
     while not ended.wait(FOLLOW_SECONDS):
         try:
             found = _digest(file.read_bytes())
@@ -71,7 +72,10 @@ def _follow(file: Path, seen: str, mesh: Mesh, ended: threading.Event) -> None:
             continue
         seen, problem = found, ""
         try:
-            mesh.reload(load_mesh(file))
+            wanted = load_mesh(file)
+            if wanted != spec:  # the file may hold more than the mesh, and comments
+                mesh.reload(wanted)
+            spec = wanted
         except CutsetError as error:
             problem = error.message
             Console(stderr=True, highlight=False).print(

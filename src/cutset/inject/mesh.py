@@ -244,6 +244,8 @@ def _service_problems(service: MeshService) -> Iterator[str]:
 def _remedy_problems(service: MeshService) -> Iterator[str]:
     if service.hedge_after_seconds is not None and not 0 < service.hedge_after_seconds < service.timeout_seconds:
         yield f"expected to hedge after 0 to {service.timeout_seconds} seconds, found {service.hedge_after_seconds}"
+    if service.hedge_after_seconds and not (len(service.replicas) - 1 if service.retries is None else service.retries):
+        yield "to hedge is to retry early, so it needs at least one retry"
     if service.retry_budget_percent is not None and not 0 < service.retry_budget_percent <= 100:
         yield f"expected a retry budget above 0 and up to 100 percent, found {service.retry_budget_percent}"
     if service.max_parallel is not None and service.max_parallel < 1:

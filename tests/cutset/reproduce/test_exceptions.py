@@ -346,7 +346,9 @@ def test_a_raise_statement_s_class_can_be_constructed_too():
 
 def test_a_handler_around_a_call_of_which_nothing_is_known_is_no_more_than_a_guess():
     by_call = {
-        call: candidates(call, "", ["OSError"], [("OSError", "[Errno 28] No space left on device")], [], imports=["six"])
+        call: candidates(
+            call, "", ["OSError"], [("OSError", "[Errno 28] No space left on device")], [], imports=["six"]
+        )
         for call in ("line.translate", "self.connection.translate")
     }
     assert not any(candidate.founded for candidate in by_call["line.translate"])

@@ -1,8 +1,8 @@
 """What is known of a call site, from experiments and traces: the grounds on which remedies are advised or declined."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import ceil
 
 from cutset.model.event import Event, ExperimentFinished, RequestAudited
@@ -99,10 +99,6 @@ def evidence_of(events: Iterable[Event], findings: Iterable[Finding]) -> dict[Po
         )
         for api in sorted(called.keys() | breaks.keys())
     }
-
-
-def with_latencies(known: Mapping[Point, Evidence], latencies: Mapping[Point, Latency]) -> dict[Point, Evidence]:
-    return {api: replace(each, latency=latencies.get(api, each.latency)) for api, each in known.items()}
 
 
 def _note(found: dict[Point, set[str]], points: Iterable[Point], request: str) -> None:
