@@ -14,14 +14,15 @@ from rich.markup import escape
 
 from cutset.cli.drill_file import load_drill
 from cutset.cli.explore import DEFAULT_CONFIG, replay_command
+from cutset.cli.record import report_losses, rules_for
 from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, JsonOption
 from cutset.cli.run import run_async
 from cutset.drill import history
 from cutset.drill.flows import flows_of
-from cutset.drill.plan import Plan, PlannedTest, make_plan, representatives
+from cutset.drill.plan import Flow, Plan, PlannedTest, endpoints_of, make_plan, representatives
 from cutset.drill.session import DrillFinished, PhaseBegan, ServiceStarted, SessionEvent, reconnoitre, run_session
 from cutset.drill.settings import DrillSettings
-from cutset.errors import UsageError
+from cutset.errors import TargetError, UsageError
 from cutset.model.drill import DrillResult, DrillTest, DrillVerdict
 from cutset.report.drill import plan_document, plan_lines, result_lines, results_document
 from cutset.report.drill_page import drill_page
@@ -60,7 +61,9 @@ def drill_command(
     if sum((plan, resume, bool(replay))) > 1:
         raise UsageError("`--plan`, `--resume` and `--replay` exclude each other")
     settings = _adjusted(load_drill(config_file), recording, only, faults, seed)
-    flows = flows_of(read_recording(settings.recording).exchanges)
+    recorded = read_recording(settings.recording)
+    report_losses(recorded, Console(stderr=True, highlight=False, markup=False, soft_wrap=True))
+    flows = flows_of(recorded.exchanges, rules_for(settings.recording, None))
     if not flows:
         raise UsageError(
             f"The recording in `{settings.recording}` has no request that can be sent again",
@@ -71,10 +74,14 @@ def drill_command(
     session = history.unfinished_session(store) if resume else time.strftime("%Y%m%d-%H%M%S") + f"-{os.getpid()}"
     if not session:
         raise UsageError("There is no interrupted session of drills to resume", hint="Start one with `cutset drill`")
-    if not plan and not replay:
-        chosen, _ = representatives(flows, settings.selection.top)
-        flows = run_async(reconnoitre(chosen, settings, log=store / "drills" / "reconnaissance.log"))
+    if not plan:
+        flows = _as_it_runs_now(flows, settings, store, replay)
     made = make_plan(flows, settings.selection)
+    if settings.selection.only and not made.tests:
+        raise UsageError(
+            f"No endpoint of the recording begins with {' or '.join(f'`{each}`' for each in settings.selection.only)}",
+            hint=f"There are {', '.join(sorted(endpoints_of(flows))) or 'none'}",
+        )
     if replay:
         tests: list[PlannedTest] = [_planned(made, store, replay)]
         skipped: list[tuple[PlannedTest, str]] = []
@@ -87,8 +94,29 @@ def drill_command(
     if plan:
         _print_plan(tests, made, skipped, as_json=as_json)
         return
-    chosen_tests, starts = [each.test for each in tests], 0 if replay else 1
-    raise typer.Exit(_run(chosen_tests, made, settings, session, command, store, starts=starts, as_json=as_json))
+    if skipped:
+        console = Console(stderr=True, highlight=False, soft_wrap=True)
+        console.print(f"{len(skipped)} tests passed lately and are left out; `--again` runs them, too")
+    if not replay:
+        history.begin(store, session)
+    raise typer.Exit(
+        _run([each.test for each in tests], made, settings, session, command, store, starts=1, as_json=as_json)
+    )
+
+
+def _as_it_runs_now(recorded: Sequence[Flow], settings: DrillSettings, store: Path, replay: str) -> list[Flow]:
+    """With what the service calls now. Also before a replay: what a first request finds cold would be a difference."""
+    if replay:
+        _planned(make_plan(recorded, settings.selection), store, replay)  # is there such a test, before a start
+    chosen, _ = representatives(recorded, settings.selection.top)
+    log = store / "drills" / "reconnaissance.log"
+    found = run_async(reconnoitre(chosen, settings, log=log))
+    if endpoints_of(recorded) and not any(step.called for flow in found for step in flow.steps):
+        raise TargetError(
+            "The service was sent its recorded requests, and the agent in it reported no call",
+            hint=f"Does `drill.command` start the recorded service, in Python, with our environment? Its output: {log}",
+        )
+    return found
 
 
 def _adjusted(

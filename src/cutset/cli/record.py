@@ -35,6 +35,7 @@ from cutset_agent.launch import agent_environment
 MEGABYTE = 1_000_000  # bytes, as disks are sold
 REFRESH_SECONDS = 0.2
 STOP_SECONDS = 10
+LAST_WORDS_SECONDS = 0.5  # a program that SIGTERM kills at once does not send what it has left
 RULES_FILE = "variables.yaml"  # in the recording's folder
 
 
@@ -148,6 +149,7 @@ async def _record(
             # Ended before the receiver: what it says last is recorded too.
             async with _running(command, recorder.url) as process:
                 await _wait(interrupted, recording, process, console)
+                await asyncio.sleep(LAST_WORDS_SECONDS)
             code = 0 if interrupted.is_set() else process.returncode or 0
             if not recording.exchanges:
                 console.print("warning: no exchange came: the agent knows Python services with ASGI, WSGI or gRPC")

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 from cutset.drill.plan import Flow, FlowStep
 from cutset.model.exchange import Exchange
+from cutset.workload.rules import Rules
 from cutset.workload.template import templates_of
 
 MESSAGE = "MESSAGE"  # how the agent records a message that was handled, in place of a method
 
 
-def flows_of(exchanges: Sequence[Exchange]) -> list[Flow]:
+def flows_of(exchanges: Sequence[Exchange], rules: Rules = ()) -> list[Flow]:
     """Within a trace the earliest request is the client's own; calls between services and messages follow from it."""
     by_trace: dict[str, list[Exchange]] = defaultdict(list)
     for exchange in sorted(exchanges, key=lambda each: each.started_at):
@@ -27,5 +28,5 @@ def flows_of(exchanges: Sequence[Exchange]) -> list[Flow]:
             tuple(FlowStep(step.name, step.exchange, consequences[step.exchange.id]) for step in template.steps),
             template,
         )
-        for template in templates_of(entries)
+        for template in templates_of(entries, rules)
     ]

@@ -4,7 +4,7 @@ A line that a kill or a full disk cut short is dropped, and its test run again.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,9 +31,10 @@ _NAME = "drills.jsonl"
 
 def append(store: Path, session: str, result: DrillResult | None) -> None:
     """None ends the session: there is nothing to resume."""
-    line: dict[str, Any] = {"format": FORMAT, "session": session}
-    if result is not None:
-        line |= asdict(result)
+    _write(store, {"format": FORMAT, "session": session} | ({} if result is None else asdict(result)))
+
+
+def _write(store: Path, line: Mapping[str, Any]) -> None:
     try:
         store.mkdir(parents=True, exist_ok=True)
         with (store / _NAME).open("ab") as file:
@@ -52,12 +53,20 @@ def results(store: Path) -> list[tuple[str, DrillResult]]:
     return [(line["session"], _result(line)) for line in _lines(store) if "test" in line]
 
 
+def begin(store: Path, session: str) -> None:
+    """From here on it can be resumed, whatever becomes of its first test."""
+    _write(store, {"format": FORMAT, "session": session, "begun": True})
+
+
 def unfinished_session(store: Path) -> str:
-    """The latest one, if it was interrupted; else nothing."""
-    last: dict[str, Any] = {}
+    """The latest one that was interrupted; nothing if there is none."""
+    begun: dict[str, bool] = {}
     for line in _lines(store):
-        last = line
-    return str(last["session"]) if "test" in last else ""
+        if "test" in line or "begun" in line:
+            begun.setdefault(str(line["session"]), True)
+        else:
+            begun.pop(str(line["session"]), None)
+    return next(reversed(begun), "")
 
 
 def due(

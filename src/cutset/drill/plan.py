@@ -87,6 +87,11 @@ class _Candidate:
         return f"{self.service}: {self.operation.endpoint}@{self.operation.occurrence} in {self.flow}"
 
 
+def endpoints_of(flows: Iterable[Flow]) -> set[str]:
+    exchanges = (each for flow in flows for step in flow.steps for each in (step.exchange, *step.consequences))
+    return {operation.endpoint for exchange in exchanges for operation in exchange.operations}
+
+
 def make_plan(flows: Iterable[Flow], selection: Selection) -> Plan:
     chosen, pruned = representatives(flows, selection.top)
     candidates: list[_Candidate] = []

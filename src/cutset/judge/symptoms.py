@@ -29,6 +29,7 @@ _WRITE_METHODS = re.compile(
     r"commit|copy|executemany|(insert|update|delete|replace|bulk_write|find_one_and|create|drop)\w*"
     r"|(basic_)?publish|produce|send\w*|(POST|PUT|PATCH|DELETE) .*"
 )
+_STORE_METHODS = re.compile(r"[lr]push\w*|xadd|publish|spublish|h?(incr|decr)\w*|[sz]add|setnx|linsert")
 _CLASHES = re.compile(r"\bON\s+(CONFLICT|DUPLICATE)\b|\bIGNORE\b|\bNOT\s+EXISTS\b", re.IGNORECASE)
 _RELATIVE = re.compile(r"\bSET\b.*?\b(\w+)\"?\s*=\s*[\w.\"]*\b\1\b\"?\s*[-+*/|]", re.IGNORECASE | re.DOTALL)
 # How an honest answer says that it is not the usual one.
@@ -137,14 +138,18 @@ def _not_survived(sample: Sample, test: DrillTest, thresholds: Thresholds) -> To
         return ""
     if not sample.status:
         return f"the request ended without an answer: {sample.error}"
-    if test.component in thresholds.must_survive:
-        return f"a {test.component} that fails took the request down: status {sample.status}"
+    if test.component in thresholds.must_survive and not _stores(test.endpoint):
+        return f"a {test.component} that fails took the request down: status {sample.status} (`must_survive`)"
     return ""
 
 
 def _silent_loss(sample: Sample, test: DrillTest, usual: _Usual) -> Told:
     """Behind a good answer, a write that failed and that nothing made up for."""
-    if not sample.ok or test.fault == DONE_ALTHOUGH_FAILED or test.component == "cache":
+    if (
+        not sample.ok
+        or test.fault == DONE_ALTHOUGH_FAILED
+        or (test.component == "cache" and not _stores(test.endpoint))
+    ):
         return ""
     lost = [
         operation
@@ -221,11 +226,19 @@ def _effective_writes(
     return done
 
 
+def _stores(endpoint: str) -> bool:
+    """Queues, counters and the like are no cache, although they are kept in one."""
+    component, _, rest = endpoint.partition("/")
+    return component == "cache" and _STORE_METHODS.fullmatch(rest.partition("/")[2]) is not None
+
+
 def _writes(operation: ObservedOperation, verb: str = "") -> bool:
     component, _, rest = operation.endpoint.partition("/")
     verb = (operation.facts.get("verb") or verb).upper()
     if component == "db" and verb:
         return verb in _SQL_WRITES
+    if _stores(operation.endpoint):
+        return True
     return component in ("db", "mq", "rpc") and _WRITE_METHODS.fullmatch(rest.partition("/")[2]) is not None
 
 

@@ -71,6 +71,14 @@ def test_a_resumed_session_repeats_nothing_whatever_came_out(tmp_path: Path) -> 
     assert due(tmp_path, session="s1") == (["lost-answer"], ["connection-lost", "deadlock"])
 
 
+def test_a_session_that_was_interrupted_in_its_first_test_can_be_resumed_also_after_another_one(tmp_path: Path) -> None:
+    history.begin(tmp_path, "s1")
+    history.append(tmp_path, "replay", result(TESTS[0], DrillVerdict.FAILED))
+    history.append(tmp_path, "replay", None)
+
+    assert history.unfinished_session(tmp_path) == "s1"
+
+
 def test_a_finished_session_cannot_be_resumed(tmp_path: Path) -> None:
     history.append(tmp_path, "s1", result(TESTS[0], DrillVerdict.FAILED))
     history.append(tmp_path, "s1", None)

@@ -57,6 +57,14 @@ def test_a_cache_that_takes_the_request_down_is_not_survived() -> None:
     assert symptoms(CACHE, hit(CACHE, fired, before=(usual,), status=200)) == []
 
 
+def test_a_queue_in_redis_is_no_cache() -> None:
+    queue = replace(CACHE, endpoint="cache/redis/rpush")
+    usual, fired = operation(queue.endpoint), operation(queue.endpoint, fault=queue.fault, failed=True)
+
+    assert symptoms(queue, hit(queue, fired, before=(usual,), status=503)) == []
+    assert symptoms(queue, hit(queue, fired, before=(usual,))) == [Symptom.SILENT_LOSS]
+
+
 def test_a_database_may_take_the_request_down_cleanly_but_not_the_connection() -> None:
     fired = operation(fault=TEST.fault)
 

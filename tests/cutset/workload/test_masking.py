@@ -1,5 +1,7 @@
 import gzip
 import json
+from urllib.parse import quote, unquote
+from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
@@ -151,4 +153,111 @@ def test_no_secret_is_written(secret: str, in_form: bool) -> None:
     )
     everything = masked.request_body + masked.response_body + repr(masked.request_headers).encode()
     assert secret.encode() not in everything
+    assert masker()(masked) == masked
+
+
+def body_masked_as(content_type: str, body: str) -> str:
+    headers = (("content-type", content_type),)
+    masked = masker()(exchange(request_headers=headers, request_body=body.encode())).request_body
+    assert masker()(exchange(request_headers=headers, request_body=masked)).request_body == masked
+    return masked.decode()
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/plain", ""])
+def test_a_secret_within_a_string_of_json_leaves_json(kind: str) -> None:
+    query = 'mutation { login(user: "a", password: "GQLPW1 x") }'
+    masked = json.loads(body_masked_as(kind, json.dumps({"query": query, "inner": json.dumps({"q": query})})))
+    assert masked["query"].startswith('mutation { login(user: "a", password: "masked-')
+    assert masked["query"].endswith('") }')
+    assert json.loads(masked["inner"]) == {"q": masked["query"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("SET password = 'it''s me', name = 'ann'", "it''s me"),
+        (r"log: {\"password\": \"PW one\", \"name\": \"ann\"}", "PW one"),
+        ('password: "PW, one" name', "PW, one"),
+        ("password=PWone; name", "PWone"),
+        ("connect postgres://ann:PW%40one@db/shop", "PW%40one"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIEabc\nxyz=\n-----END RSA PRIVATE KEY-----", "MIIEabc\nxyz="),
+        ("-----BEGIN PRIVATE KEY-----\nMIIEabc\nxyz", "MIIEabc\nxyz"),
+    ],
+)
+def test_only_the_secret_is_masked_in_text(text: str, secret: str) -> None:
+    before, after = text.split(secret)
+    for kind in ("text/plain", "application/octet-stream"):
+        masked = body_masked_as(kind, text)
+        assert masked.startswith(before + "masked-")
+        assert masked.endswith(after)
+    assert json.loads(body_masked_as("application/json", json.dumps([text])))[0].startswith(before + "masked-")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "UPDATE users SET password = $1, token = %s WHERE secret = ?",
+        "mutation ($password: String!) { login(password: $password) { code } }",
+        "https://example.com/?page=2&country_code=de&sort_key=name",
+        "the password is required",
+    ],
+)
+def test_what_stands_for_a_secret_is_not_one(text: str) -> None:
+    assert body_masked_as("text/plain", text) == text
+    assert json.loads(body_masked_as("application/json", json.dumps({"query": text, "code": "A-17"})))["query"] == text
+
+
+def test_a_code_is_secret_in_a_url_alone() -> None:
+    given_exchange = exchange(request_body=b'{"code": "ABC-1234", "key": "colour", "session": "morning"}')
+    assert masker()(given_exchange) == given_exchange
+    names = ["sig", "signature", "X-Amz-Signature", "auth", "key", "session", "code", "token"]
+    query = "&".join(f"{name}=s3cr3t%2F{number}" for number, name in enumerate(names))
+    link = "https://ann:s3cr3t@shop.example/cb?page=2&" + query
+    body = json.dumps({"link": link, "text": f"see {link} now"}).encode()
+    headers = (*JSON, ("Referer", link), ("Location", f"/cb?{query}"), ("X-Next", f"/?next={quote(link, safe='')}"))
+    masked = masker()(exchange(path=f"/cb?{query}", request_headers=headers, request_body=body))
+    assert b"s3cr3t" not in exchange_to_line(masked)
+    assert b"s3cr3t" not in masked.request_body
+    referer, location = masked.request_headers[1][1], masked.request_headers[2][1]
+    assert masked.path == location
+    assert referer.endswith(masked.path.removeprefix("/cb?"))
+    assert json.loads(masked.request_body) == {"link": referer, "text": f"see {referer} now"}
+    assert unquote(masked.request_headers[3][1]) == f"/?next={referer}"
+
+
+def test_fields_of_multipart_forms_are_masked_between_their_boundaries() -> None:
+    def form(password: str, token: str) -> bytes:
+        fields = [
+            f'Content-Disposition: form-data; name="password"\r\n\r\n{password}'.encode(),
+            f'Content-Disposition: form-data; name="token"\r\nContent-Type: text/plain\r\n\r\n{token}'.encode(),
+            b'Content-Disposition: form-data; name="photo"; filename="a.png"\r\n\r\n\x89PNG\xff\r\n--\x00',
+        ]
+        return b"".join(b"--XX\r\n" + field + b"\r\n" for field in fields) + b"--XX--\r\n"
+
+    headers = (("content-type", "multipart/form-data; boundary=XX"), ("X-Token", "tokenONE"))
+    masked = masker()(exchange(request_headers=headers, request_body=form("PW one", "tokenONE")))
+    password = masked.request_body.split(b"\r\n\r\n")[1].split(b"\r\n")[0].decode()
+    assert password.startswith("masked-")
+    assert masked.request_body == form(password, masked.request_headers[1][1])
+
+
+def test_elements_and_attributes_of_xml_are_masked() -> None:
+    document = (
+        '<login xmlns:w="urn:w" sessionId="sess&amp;one" kind=\'x\'><w:Password type="t">PW &lt;1</w:Password>'
+        "<token><![CDATA[tok one]]></token><name>ann</name><code>17</code><password/></login>"
+    )
+    masked = body_masked_as("application/xml", document)
+    tree = ET.fromstring(masked)
+    assert tree.attrib["sessionId"].startswith("masked-")
+    assert tree.attrib["kind"] == "x"
+    texts = [child.text or "" for child in tree]
+    assert [text.startswith("masked-") for text in texts] == [True, True, False, False, False]
+    assert texts[2:] == ["ann", "17", ""]
+
+
+@given(st.text(), st.text(min_size=1))
+def test_json_stays_json_and_the_same_when_masked_again(prose: str, secret: str) -> None:
+    value = {"note": f'{prose} password: "{secret}', prose: [secret, 1.50, None], "token": secret}
+    masked = masker()(exchange(request_body=json.dumps(value).encode()))
+    assert json.loads(masked.request_body).keys() >= {"note", "token"}
     assert masker()(masked) == masked
