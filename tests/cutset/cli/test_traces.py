@@ -233,7 +233,8 @@ def test_a_reader_that_has_seen_enough_ends_the_command_quietly(stored: Path) ->
     command = f"{sys.executable} -m cutset classes --json | head -c 1"
     result = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=stored, capture_output=True, check=False)
 
-    assert result.returncode == 128 + signal.SIGPIPE
+    # The little that it prints may all have been written before the reader went.
+    assert result.returncode in (0, 128 + signal.SIGPIPE)
     assert result.stderr == b""
 
 
