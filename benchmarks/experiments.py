@@ -36,9 +36,9 @@ import yaml
 import cutset_demo
 from cutset.cli.demo import run_boutique
 from cutset.cli.explore import open_laboratory, run_campaign
-from cutset.config import Config, load_config
+from cutset.config.explore import Config, load_config
 from cutset.experiment.laboratory import MeshLaboratory
-from cutset.inject.mesh import MeshService, MeshSpec, run_mesh
+from cutset.inject.local.mesh import MeshService, MeshSpec, run_mesh
 from cutset.inject.plan import plan_headers
 from cutset.lineage.path import Level
 from cutset.model.fault import BASELINE, cut_of

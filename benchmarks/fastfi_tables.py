@@ -13,7 +13,7 @@ needs there. Both are inferred, and only the second is fitted:
 
 from dataclasses import dataclass
 
-from cutset.inject.simulated import All, Call, Node, Optional
+from cutset.simulation.simulated import All, Call, Node, Optional
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import combinations, count
 from math import ceil, comb
 
-from cutset.inject.simulated import Node, all_points, minimal_cuts_by_brute_force
+from cutset.simulation.simulated import Node, all_points, minimal_cuts_by_brute_force
 
 
 def replica_bound(needed: int, replicas: int) -> int:

@@ -21,10 +21,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cutset.inject.groundtruth import load_ground_truth
-from cutset.inject.simulated import All, Call, Execution, FirstOf, Node, Optional
 from cutset.model.point import Point
 from cutset.select.api_rank import TraceKind, api_rank
+from cutset.simulation.groundtruth import load_ground_truth
+from cutset.simulation.simulated import All, Call, Execution, FirstOf, Node, Optional
 
 TOP = 8
 ENTRY = "entry"  # the service of a function's own API

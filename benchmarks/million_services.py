@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 
-from cutset.inject.simulated import (
+from cutset.search.cuts import CutSearch
+from cutset.search.strategy import SearchSettings
+from cutset.simulation.simulated import (
     All,
     Call,
     Conditions,
@@ -26,8 +28,6 @@ from cutset.inject.simulated import (
     drive,
     minimal_cuts_by_brute_force,
 )
-from cutset.search.cuts import CutSearch
-from cutset.search.strategy import SearchSettings
 
 SERVICES = 1_000_000
 MAX_SIZE = 3

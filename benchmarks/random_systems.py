@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from itertools import count, islice
 from random import Random
 
-from cutset.inject.simulated import (
+from cutset.model.point import Point
+from cutset.simulation.simulated import (
     All,
     Balance,
     Cache,
@@ -17,7 +18,6 @@ from cutset.inject.simulated import (
     Routes,
     all_points,
 )
-from cutset.model.point import Point
 
 PLAIN = ("call", "fallback", "optional", "all")
 MIXED = (*PLAIN, "call", "quorum", "attempts", "zones")

@@ -3,7 +3,7 @@
     python -m benchmarks.real_traces [FOLDER]    a line per file, then what was compared, then one line of JSON
 
 FOLDER holds recorded traces of several systems and formats, and in `groundtruth/online-boutique.yaml` the calls that
-each request makes by its source (`cutset.inject.groundtruth` describes such files).
+each request makes by its source (`cutset.simulation.groundtruth` describes such files).
 """
 
 import argparse
@@ -23,8 +23,8 @@ from cutset.store.shapes import trace_ranges
 from cutset.store.spans import begin_ingest
 from cutset.survey.run import SurveySettings, survey
 from cutset.survey.summary import Survey
-from cutset.traces.files import find_files, read_file
-from cutset.traces.tally import Tally
+from cutset.traces.files.reading import find_files, read_file
+from cutset.traces.files.tally import Tally
 
 FOLDERS = ("alibaba", "jaeger", "nezha", "otlp", "zipkin")
 

@@ -8,9 +8,9 @@ import asyncio
 import json
 from typing import Any
 
-from tests.cutset.workload.strict_shop import PASSWORD, PASSWORD_RULE, Shop, recorded_visits, replayed, total
+from tests.samples.strict_shop import PASSWORD, PASSWORD_RULE, Shop, recorded_visits, replayed, total
 
-from cutset.workload.template import templates_of, verbatim
+from cutset.workload.templates.template import templates_of, verbatim
 
 VISITS = 20
 

@@ -17,9 +17,9 @@ from random import Random
 from statistics import NormalDist
 
 from benchmarks import million_services
-from cutset.inject import simulated
 from cutset.model.point import Point
 from cutset.model.span import AttributeValue, SpanKind
+from cutset.simulation import simulated
 
 MOST_CALLS = 150  # of a class: the tail is heavy, not endless
 SERVICES_HELD = 8192  # the latest; many classes call the popular ones

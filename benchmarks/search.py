@@ -1,6 +1,6 @@
 """How many experiments and rounds each strategy needs, and whether it finds everything: `python -m benchmarks.search`.
 
-All systems are simulated (`cutset.inject.simulated`), so a run is repeatable to the digit, but for times. FastFI's
+All systems are simulated (`cutset.simulation.simulated`), so a run is repeatable to the digit, but for times. FastFI's
 systems are in `benchmarks.fastfi_tables`; how they were fitted is said there. `--only SECTION` runs a part:
 
     table5    the 32 requests of FastFI's Table 5, all strategies side by side, cuts of up to as many points as replicas
@@ -66,7 +66,14 @@ from benchmarks.random_systems import (
 )
 
 from benchmarks import million_services
-from cutset.inject.simulated import (
+from cutset.model.outcome import Outcome, Points
+from cutset.search.cuts import CutSearch
+from cutset.search.fastfi import FastFi
+from cutset.search.intellifi import IntelliFi
+from cutset.search.ldfi import Ldfi
+from cutset.search.microfi import MicroFi
+from cutset.search.strategy import Certificates, Search, SearchSettings
+from cutset.simulation.simulated import (
     All,
     Call,
     Conditions,
@@ -81,13 +88,6 @@ from cutset.inject.simulated import (
     minimal_cuts_by_brute_force,
     points_of_call,
 )
-from cutset.model.outcome import Outcome, Points
-from cutset.search.cuts import CutSearch
-from cutset.search.fastfi import FastFi
-from cutset.search.intellifi import IntelliFi
-from cutset.search.ldfi import Ldfi
-from cutset.search.microfi import MicroFi
-from cutset.search.strategy import Certificates, Search, SearchSettings
 
 MOST_INJECTIONS = 5_000  # of a strategy of the papers, per request; what would take more is printed with `>`
 EXACT_SAMPLE = 40

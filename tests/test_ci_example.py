@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from cutset.cli.explore import explore_command
-from cutset.config import load_config, load_mesh
+from cutset.config.explore import load_config, load_mesh
 
 ROOT = Path(__file__).parent.parent
 WORKFLOW = ROOT / "examples" / "ci" / "github-actions.yml"
@@ -50,7 +50,7 @@ def test_the_services_are_started_where_the_example_configuration_expects_them()
 
 
 def test_the_guide_shows_a_baseline_that_can_be_read(tmp_path: Path) -> None:
-    from cutset.cli.baseline_file import load_baseline
+    from cutset.config.baseline import load_baseline
 
     (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "ci.md").read_text(), re.DOTALL)
     (tmp_path / "baseline.yaml").write_text(text)

@@ -3,9 +3,9 @@
 from dataclasses import fields
 from pathlib import Path
 
-from cutset.config import Collector, Limits, SearchChoice, load_config, load_mesh
+from cutset.config.explore import Collector, Limits, SearchChoice, load_config, load_mesh
 from cutset.experiment.trial import Target
-from cutset.inject.mesh import MeshService, MeshSpec
+from cutset.inject.local.mesh import MeshService, MeshSpec
 from cutset.model.request import Expectation
 
 ROOT = Path(__file__).parent.parent

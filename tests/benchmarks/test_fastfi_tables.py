@@ -1,6 +1,6 @@
 from benchmarks.fastfi_tables import TABLE_5, system_of
 
-from cutset.inject.simulated import all_points, minimal_cuts_by_brute_force
+from cutset.simulation.simulated import all_points, minimal_cuts_by_brute_force
 
 
 def test_the_means_are_those_that_fastfi_prints() -> None:

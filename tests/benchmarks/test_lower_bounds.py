@@ -4,7 +4,7 @@ import pytest
 from benchmarks.fastfi_tables import TABLE_5
 from benchmarks.lower_bounds import exact_bound, fewest_paths, minimal_transversals, replica_bound
 
-from cutset.inject.simulated import All, Call, FirstOf
+from cutset.simulation.simulated import All, Call, FirstOf
 
 
 def paths_suffice(paths: tuple[tuple[int, ...], ...], apis: int, replicas: int) -> bool:

@@ -1,6 +1,6 @@
 from benchmarks.million_services import SERVICES, discover, request_class, service
 
-from cutset.inject.simulated import all_points
+from cutset.simulation.simulated import all_points
 
 
 def test_a_request_class_draws_its_calls_from_the_shared_system() -> None:

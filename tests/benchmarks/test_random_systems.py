@@ -13,10 +13,10 @@ from benchmarks.random_systems import (
     systems_of,
 )
 
-from cutset.inject.simulated import All, Call, Node, Shuffled, Simulation, all_points, minimal_cuts_by_brute_force
 from cutset.model.fault import points_of
 from cutset.model.outcome import Verdict
 from cutset.model.point import Point
+from cutset.simulation.simulated import All, Call, Node, Shuffled, Simulation, all_points, minimal_cuts_by_brute_force
 
 
 def first_five(family: Family) -> list[Node]:

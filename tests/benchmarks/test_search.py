@@ -2,9 +2,9 @@ import pytest
 from benchmarks.search import PAPERS, Comparison, Results, Sums, Watched, cuts, explored, print_table
 
 from benchmarks import search
-from cutset.inject.simulated import All, Call, Simulation, minimal_cuts_by_brute_force
 from cutset.search.fastfi import FastFi
 from cutset.search.strategy import SearchSettings
+from cutset.simulation.simulated import All, Call, Simulation, minimal_cuts_by_brute_force
 
 SYSTEM = All((Call("A"), Call("B", replicas=2)))
 

@@ -13,9 +13,11 @@ from benchmarks.trace_generator import generate
 from benchmarks.trace_writers import BATCH, FORMATS, write
 
 from cutset.model.span import Span, SpanKind
-from cutset.traces import alibaba, jaeger, nezha, otlp, otlp_file, zipkin
+from cutset.traces import otlp
 from cutset.traces.conventions import kept
-from cutset.traces.tally import Tally
+from cutset.traces.files import alibaba, jaeger, nezha, zipkin
+from cutset.traces.files import otlp as otlp_file
+from cutset.traces.files.tally import Tally
 
 TRACES = list(islice(generate(1, replace(PROFILES["small"], failure_rate=0.02)), 60))
 SPANS = [span for trace in TRACES for span in trace]

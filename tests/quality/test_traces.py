@@ -22,8 +22,8 @@ from cutset.store.shapes import trace_ranges
 from cutset.store.spans import begin_ingest
 from cutset.survey.run import SurveySettings, survey
 from cutset.survey.summary import Survey
-from cutset.traces.files import read_file
-from cutset.traces.tally import Tally
+from cutset.traces.files.reading import read_file
+from cutset.traces.files.tally import Tally
 
 SMALL = replace(PROFILES["small"], failure_rate=0.01)  # so that few traces show many failures
 SEEDS = (1, 2)

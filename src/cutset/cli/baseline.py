@@ -8,11 +8,11 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.cli.baseline_file import load_baseline
 from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, exit_code, find_campaign, open_store
+from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
-from cutset.report.baseline import Accepted, accept, compare, merge, to_yaml
-from cutset.report.summary import summarise
+from cutset.report.campaign.baseline import Accepted, accept, compare, merge, to_yaml
+from cutset.report.campaign.summary import summarise
 
 DEFAULT_BASELINE = Path("baseline.yaml")
 

@@ -34,15 +34,15 @@ from cutset.cli.explore import (
 )
 from cutset.cli.mesh_changes import first_version, following
 from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, JsonOption, RequestOption
-from cutset.config import KEY_VARIABLE, load_config
+from cutset.config.explore import KEY_VARIABLE, load_config
 from cutset.errors import TargetError, UsageError
-from cutset.inject.mesh import Mesh, MeshService, MeshSpec, run_mesh
+from cutset.inject.local.mesh import Mesh, MeshService, MeshSpec, run_mesh
 from cutset.lineage.path import Level
 from cutset.model.fault import points_of
 from cutset.model.outcome import Points
 from cutset.model.point import Point
-from cutset.report.summary import RequestSummary, Summary, summarise
-from cutset.report.terminal import describe_points
+from cutset.report.campaign.summary import RequestSummary, Summary, summarise
+from cutset.report.campaign.terminal import describe_points
 from cutset_demo.shop import SERVICES, free_addresses, missing_parts, run_shop
 
 HOST = "127.0.0.1"
@@ -230,7 +230,7 @@ def _gaps(request: RequestSummary) -> list[str]:
 
 
 def _keep_open(boutique: Boutique, summary: Summary, key: bytes) -> None:
-    from cutset.inject.playground import playground, serve_playground
+    from cutset.inject.local.playground import playground, serve_playground
 
     (port,) = _free_ports(1)
     key_file = boutique.config_file.with_name("key")  # of this shop only, which ends with this process

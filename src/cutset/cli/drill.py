@@ -12,11 +12,11 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.cli.drill_file import load_drill
 from cutset.cli.explore import DEFAULT_CONFIG, replay_command
 from cutset.cli.record import report_losses, rules_for
 from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, JsonOption
 from cutset.cli.run import run_async
+from cutset.config.drill import load_drill
 from cutset.drill import history
 from cutset.drill.flows import flows_of
 from cutset.drill.plan import Flow, Plan, PlannedTest, endpoints_of, make_plan, representatives
@@ -24,9 +24,9 @@ from cutset.drill.session import DrillFinished, PhaseBegan, ServiceStarted, Sess
 from cutset.drill.settings import DrillSettings
 from cutset.errors import TargetError, UsageError
 from cutset.model.drill import DrillResult, DrillTest, DrillVerdict
-from cutset.report.drill import plan_document, plan_lines, result_lines, results_document
-from cutset.report.drill_page import drill_page
-from cutset.workload.recording import read_recording
+from cutset.report.drill.page import drill_page
+from cutset.report.drill.terminal import plan_document, plan_lines, result_lines, results_document
+from cutset.workload.recording.folder import read_recording
 
 
 def drill_command(

@@ -34,7 +34,7 @@ from cutset.cli.report import (
     show_campaign,
 )
 from cutset.cli.run import run_async
-from cutset.config import Config, Limits, SearchChoice, load_config, signing_key
+from cutset.config.explore import Config, Limits, SearchChoice, load_config, signing_key
 from cutset.errors import UsageError
 from cutset.experiment.laboratory import MeshLaboratory
 from cutset.experiment.trial import Bench
@@ -43,8 +43,8 @@ from cutset.model.event import Event
 from cutset.model.finding import Finding, findings_of
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.request import Request
-from cutset.report.summary import summarise
-from cutset.report.terminal import describe_cut
+from cutset.report.campaign.summary import summarise
+from cutset.report.campaign.terminal import describe_cut
 from cutset.search.strategies import STRATEGIES, AcrossRequests, StrategyName
 from cutset.search.strategy import Certificates
 from cutset.store.codec import outcome_to_dict

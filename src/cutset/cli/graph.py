@@ -24,7 +24,7 @@ from cutset.errors import TargetError
 from cutset.lineage.kinds import CallUse, call_uses
 from cutset.model.call_tree import CallTree, Component, Role
 from cutset.model.point import Point
-from cutset.report.service_graph import Edge, Node, ServiceGraph, service_graph_svg
+from cutset.report.drawing.service_graph import Edge, Node, ServiceGraph, service_graph_svg
 from cutset.select.workflows import critical_workflows
 
 MAX_WORKFLOW_SERVICES = 5

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from cutset.cli.explore import DEFAULT_CONFIG
-from cutset.cli.harden_file import Objective
 from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, JsonOption
+from cutset.config.harden import Objective
 from cutset.harden.problem import Level
 
 

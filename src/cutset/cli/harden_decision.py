@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from cutset.cli.harden_file import HardenChoice, Objective
 from cutset.cli.harden_knowledge import Knowledge, failure_rates_of
+from cutset.config.harden import HardenChoice, Objective
 from cutset.errors import InputError, UsageError
 from cutset.harden.availability import best_for_availability
 from cutset.harden.choose import Infeasible, choose
@@ -13,7 +13,7 @@ from cutset.harden.probability import RequestClass, likelihood, overall
 from cutset.harden.problem import Choice, Level, Problem, busiest, callers_of, choice_of, problem_of
 from cutset.model.fault import points_of
 from cutset.model.point import Point
-from cutset.report.harden import Odds, infeasible_message
+from cutset.report.hardening.terminal import Odds, infeasible_message
 
 BUSIEST = "busiest"  # stands for the request with the most traffic, which FastFI takes to be of high priority
 

@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cutset.cli.harden_file import HardenChoice
 from cutset.cli.survey import run_survey
+from cutset.config.harden import HardenChoice
 from cutset.harden.failure_rates import Calls, calls_seen, failure_rates
 from cutset.harden.probability import Rates, common_cause, rates_of
 from cutset.harden.remedies.evidence import Evidence, Latency, evidence_of
-from cutset.inject.mesh import MeshSpec
+from cutset.inject.local.mesh import MeshSpec
 from cutset.lineage.call_tree import api_of
 from cutset.model.event import Event, RequestAudited
 from cutset.model.fault import points_of
 from cutset.model.finding import Finding
 from cutset.model.point import Point
-from cutset.report.summary import Summary, summarise
+from cutset.report.campaign.summary import Summary, summarise
 from cutset.select.api_rank import TraceKind, api_rank
 from cutset.select.rankings import trace_kinds
 from cutset.store.durations import server_durations

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean, median
 
 from cutset.cli.explore import run_campaign
-from cutset.config import Config
+from cutset.config.explore import Config
 from cutset.errors import TargetError, UsageError
 from cutset.experiment.laboratory import MeshLaboratory
 from cutset.experiment.trial import Trial

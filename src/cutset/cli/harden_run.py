@@ -11,30 +11,31 @@ from rich.console import Console
 
 from cutset.cli.explore import open_laboratory
 from cutset.cli.harden_decision import best_choice, odds_of, posed_problem
-from cutset.cli.harden_file import HardenChoice, Objective, load_harden
 from cutset.cli.harden_knowledge import Knowledge, gather, with_mesh
 from cutset.cli.harden_live import as_explored, audit_all, explore_again, observe, reinject, with_timing
 from cutset.cli.harden_write import write_manifests
 from cutset.cli.mesh_changes import change_running_mesh, first_version
 from cutset.cli.report import find_campaign, open_store
 from cutset.cli.run import run_async
-from cutset.config import Config, load_config, load_mesh, read_yaml, signing_key
+from cutset.config.explore import Config, load_config, load_mesh, read_yaml, signing_key
+from cutset.config.harden import HardenChoice, Objective, load_harden
 from cutset.errors import UsageError
 from cutset.harden.frontier import frontier
-from cutset.harden.manifests.istio import istio_manifests
-from cutset.harden.manifests.mesh_settings import merge_settings, mesh_settings
+from cutset.harden.mesh_settings import mesh_settings
 from cutset.harden.problem import Candidate, Choice, Level, Problem
-from cutset.harden.remedies.advice import Advice
 from cutset.harden.remedies.evidence import Evidence
 from cutset.harden.remedies.registry import advise
 from cutset.harden.verification import Verification, compared, new_degradations
-from cutset.inject.mesh import MeshSpec
+from cutset.inject.local.mesh import MeshSpec
+from cutset.manifests.istio import istio_manifests
+from cutset.manifests.mesh_file import merge_settings
+from cutset.model.advice import Advice
 from cutset.model.event import Event
 from cutset.model.outcome import Verdict
 from cutset.model.point import Point
-from cutset.report.harden import Applied, Hardening, Site, to_document, to_lines
-from cutset.report.harden_plot import frontier_svg
-from cutset.report.summary import summarise
+from cutset.report.campaign.summary import summarise
+from cutset.report.hardening.plot import frontier_svg
+from cutset.report.hardening.terminal import Applied, Hardening, Site, to_document, to_lines
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from cutset.errors import UsageError
-from cutset.harden.manifests.istio import Manifest, istio_problems, merged
+from cutset.manifests.istio import Manifest, istio_problems, merged
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from cutset.store.manifest import open_spans
 from cutset.store.spans import Ingest, begin_ingest, forget_before
 from cutset.survey.ingest import FileRead, ingest_files, ingest_server
 from cutset.survey.workers import open_executor
-from cutset.traces.files import Format, find_files
-from cutset.traces.servers import ServerQuery, is_server, server_of
-from cutset.traces.tally import Tally
+from cutset.traces.files.reading import Format, find_files
+from cutset.traces.files.tally import Tally
+from cutset.traces.servers.reading import ServerQuery, is_server, server_of
 
 LINE_SECONDS = 10  # between lines of progress where there is no terminal
 SHOWN_PROBLEMS = 10

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from cutset.cli.mesh_changes import following
-from cutset.config import KEY_VARIABLE, load_mesh
-from cutset.inject.mesh import Mesh, run_mesh
-from cutset.workload.tap import tap_filter
+from cutset.config.explore import KEY_VARIABLE, load_mesh
+from cutset.inject.local.mesh import Mesh, run_mesh
+from cutset.workload.recording.tap import tap_filter
 
 mesh_app = typer.Typer(no_args_is_help=True, help="Run local services behind a real Envoy mesh.")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.config import load_mesh
+from cutset.config.explore import load_mesh
 from cutset.errors import CutsetError, TargetError
-from cutset.inject.mesh import Mesh, MeshSpec
+from cutset.inject.local.mesh import Mesh, MeshSpec
 
 FOLLOW_SECONDS = 0.2  # between two looks at the file
 

@@ -18,18 +18,18 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from cutset.cli.templates import print_templates, templates_as_json
-from cutset.cli.workload_command import find_program
+from cutset.config.workload_command import find_program
 from cutset.errors import UsageError
-from cutset.inject import tether as tether_module
-from cutset.inject.envoy import split_address
+from cutset.inject.local.envoy import split_address
 from cutset.model.exchange import Exchange
-from cutset.workload.har import read_har
-from cutset.workload.masking import masker
-from cutset.workload.recorder import receive_exchanges
-from cutset.workload.recording import Recorded, Recording, open_recording, read_recording
-from cutset.workload.rules import Rules, read_rules
-from cutset.workload.tap import read_taps
-from cutset.workload.template import entry_exchanges, templates_of, unsendable
+from cutset.process import tether as tether_module
+from cutset.workload.recording.folder import Recorded, Recording, open_recording, read_recording
+from cutset.workload.recording.har import read_har
+from cutset.workload.recording.masking import masker
+from cutset.workload.recording.recorder import receive_exchanges
+from cutset.workload.recording.tap import read_taps
+from cutset.workload.templates.rules import Rules, read_rules
+from cutset.workload.templates.template import entry_exchanges, templates_of, unsendable
 from cutset_agent.launch import agent_environment
 
 MEGABYTE = 1_000_000  # bytes, as disks are sold

@@ -14,9 +14,9 @@ from rich.table import Table
 
 from cutset.cli.record import RULES_FILE, report_losses, rules_for
 from cutset.errors import InputError, UsageError
-from cutset.workload.recording import read_recording
+from cutset.workload.recording.folder import read_recording
 from cutset.workload.replay import Tally, replay
-from cutset.workload.template import Template, entry_exchanges, templates_of, verbatim
+from cutset.workload.templates.template import Template, entry_exchanges, templates_of, verbatim
 
 MAX_REASONS = 3  # shown of each request class
 

@@ -10,16 +10,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from cutset.cli.baseline_file import load_baseline
+from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
 from cutset.model.event import Event
 from cutset.model.outcome import Verdict
-from cutset.report import baseline, explanation, junit, sarif
-from cutset.report.baseline import Accepted, Comparison
-from cutset.report.json import to_document
-from cutset.report.sarif import IN_CONFIGURATION, Places
-from cutset.report.summary import Summary, summarise
-from cutset.report.terminal import to_lines
+from cutset.report.campaign import baseline, explanation, junit, sarif
+from cutset.report.campaign.baseline import Accepted, Comparison
+from cutset.report.campaign.json import to_document
+from cutset.report.campaign.sarif import IN_CONFIGURATION, Places
+from cutset.report.campaign.summary import Summary, summarise
+from cutset.report.campaign.terminal import to_lines
 from cutset.store.ledger import Ledger, open_ledger
 
 RequestOption = Annotated[

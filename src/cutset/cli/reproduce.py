@@ -15,7 +15,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.cli.case_file import (
+from cutset.cli.report import DEFAULT_STORE, JsonOption
+from cutset.cli.reproduce_progress import show_reproduction
+from cutset.cli.run import run_async
+from cutset.config.case import (
     DEFAULT_TIMEOUT,
     CaseFile,
     anchored,
@@ -25,12 +28,9 @@ from cutset.cli.case_file import (
     search_settings,
     write_case_file,
 )
-from cutset.cli.report import DEFAULT_STORE, JsonOption
-from cutset.cli.reproduce_progress import show_reproduction
-from cutset.cli.run import run_async
 from cutset.errors import UsageError
-from cutset.report.reproduction import to_document, to_lines
-from cutset.report.reproduction_page import to_page
+from cutset.report.reproduction.page import to_page
+from cutset.report.reproduction.terminal import to_document, to_lines
 from cutset.reproduce.events import Analysed, Event
 from cutset.reproduce.loop import reproduce
 from cutset.reproduce.replay_script import write_replay

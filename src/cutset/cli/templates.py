@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from cutset.workload.template import Step, Template, marked
+from cutset.workload.templates.template import Step, Template, marked
 
 MAX_BODY = 600  # characters shown
 _BLANK = r"#\{[^}]*\}"

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from cutset.drill.plan import Flow, FlowStep
 from cutset.model.exchange import Exchange
-from cutset.workload.rules import Rules
-from cutset.workload.template import templates_of
+from cutset.workload.templates.rules import Rules
+from cutset.workload.templates.template import templates_of
 
 MESSAGE = "MESSAGE"  # how the agent records a message that was handled, in place of a method
 

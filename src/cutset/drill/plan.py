@@ -16,7 +16,7 @@ from cutset.model.drill import DrillTest
 from cutset.model.exchange import Exchange, Operation
 from cutset.select.complexity import DEFAULT_WEIGHTS, complexity
 from cutset.select.dataflow import Dependency, Pattern, dependencies, is_write, statement_of
-from cutset.workload.template import Template
+from cutset.workload.templates.template import Template
 from cutset_agent.hooking import catalogue
 
 STATEMENT_LENGTH = 2_000  # characters kept of what a call sent

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import aiohttp
 
-from cutset.drill import keeper
 from cutset.drill.settings import PORT, ServiceUnderTest
 from cutset.errors import TargetError
+from cutset.process import keeper
 from cutset_agent.launch import agent_environment as with_agent
 
 HOST = "127.0.0.1"

@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from cutset.errors import InputError
+from cutset.process.warden import Ending
 from cutset.reproduce.runner import RoundRecord
 from cutset.reproduce.symptoms import KINDS, Answer, OracleVerdict, opposite, seconds_of
-from cutset.reproduce.warden import Ending
 
 
 @dataclass(frozen=True, slots=True)

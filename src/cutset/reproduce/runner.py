@@ -27,8 +27,8 @@ from typing import Any
 
 from cutset.errors import UsageError
 from cutset.model.reproduction import Choice, Visit
-from cutset.reproduce import warden
-from cutset.reproduce.warden import Ending, Job, Report
+from cutset.process import warden
+from cutset.process.warden import Ending, Job, Report
 from cutset_agent.site_visits import read_visits
 
 OUTPUT_LIMIT = 100_000_000  # bytes: beyond, a log is not worth comparing and the disk is in danger

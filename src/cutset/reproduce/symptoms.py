@@ -17,8 +17,8 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
+from cutset.process.warden import MARKER, Ending, Job
 from cutset.reproduce.runner import OUTPUT_LIMIT, RoundRecord, meta_of, supervise
-from cutset.reproduce.warden import MARKER, Ending, Job
 
 COMMAND_SECONDS = 120.0  # for a command to look at what a round left; longer is a mistake
 SHOWN_CHARACTERS = 160  # of a line quoted in a reason

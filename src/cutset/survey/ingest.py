@@ -13,9 +13,9 @@ from cutset.errors import CutsetError
 from cutset.model.span import Span
 from cutset.store.spans import Ingest, Staged, stage_spans
 from cutset.survey.workers import each, without_collector
-from cutset.traces.files import Format, read_file
-from cutset.traces.servers import ServerQuery, read_server
-from cutset.traces.tally import Tally
+from cutset.traces.files.reading import Format, read_file
+from cutset.traces.files.tally import Tally
+from cutset.traces.servers.reading import ServerQuery, read_server
 
 BATCH_SPANS = 200_000  # a part of decent size in the store
 COMMIT_SECONDS = 30  # what is lost at most of a reading from a server, which may take hours

@@ -18,12 +18,12 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from cutset.model.request import Response
-from cutset.workload.fields import Message, fields, request_of, rewrite
-from cutset.workload.identifiers import MASKED, fresh_like
 from cutset.workload.send import BODY_LIMIT, open_client
-from cutset.workload.template import Step, Template
-from cutset.workload.times import moved
-from cutset.workload.variables import Variable
+from cutset.workload.templates.fields import Message, fields, request_of, rewrite
+from cutset.workload.templates.identifiers import MASKED, fresh_like
+from cutset.workload.templates.template import Step, Template
+from cutset.workload.templates.times import moved
+from cutset.workload.templates.variables import Variable
 
 # Of the connection, of whatever was between the client and the service, or made anew: the replay has its own.
 _LEFT_OUT = frozenset(

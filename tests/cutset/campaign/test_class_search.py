@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from simulated_campaign import REQUESTS, SETTINGS, outcome_of
+from tests.samples.simulated_campaign import REQUESTS, SETTINGS, outcome_of
 
 from cutset.campaign.class_search import ClassSearch, begin
 from cutset.model.event import Event, ExperimentFinished, RequestAudited

@@ -11,13 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import simulated_campaign
-from simulated_campaign import REQUESTS, SETTINGS, SYSTEMS, SimulatedLaboratory
+from tests.samples import simulated_campaign
+from tests.samples.simulated_campaign import REQUESTS, SETTINGS, SYSTEMS, SimulatedLaboratory
 
 from cutset.campaign.explore import explore
 from cutset.campaign.settings import CampaignSettings
 from cutset.errors import HaltedError
-from cutset.inject.simulated import minimal_cuts_by_brute_force
 from cutset.model.event import (
     CampaignFinished,
     CampaignStarted,
@@ -34,6 +33,7 @@ from cutset.model.request import Request
 from cutset.search.cuts import CutSearch
 from cutset.search.strategies import STRATEGIES, AcrossRequests, Strategy, StrategyName
 from cutset.search.strategy import Certificates
+from cutset.simulation.simulated import minimal_cuts_by_brute_force
 from cutset.store.ledger import open_ledger
 
 TRUTH = {(name, cut) for name, system in SYSTEMS.items() for cut in minimal_cuts_by_brute_force(system, 3)}

@@ -2,13 +2,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from sample_campaign import EVENTS
+from tests.samples.campaign import EVENTS
 
 from cutset.cli.baseline import baseline_command
-from cutset.cli.baseline_file import load_baseline
+from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
 from cutset.model.event import Event
-from cutset.report.baseline import Accepted, to_yaml
+from cutset.report.campaign.baseline import Accepted, to_yaml
 from cutset.store.ledger import open_ledger
 
 

@@ -1,11 +1,11 @@
 from dataclasses import replace
 
 import pytest
-from sample_campaign import EVENTS, points
+from tests.samples.campaign import EVENTS, points
 
 from cutset.cli.demo import compare
 from cutset.model.outcome import Points
-from cutset.report.summary import Summary, summarise
+from cutset.report.campaign.summary import Summary, summarise
 
 
 def home(complete_up_to: int, problem: str = "", predicted: tuple[Points, ...] = ()) -> Summary:

@@ -5,13 +5,13 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from cutset.cli.drill_file import load_drill
 from cutset.cli.main import app
-from cutset.config import load_config
+from cutset.config.drill import load_drill
+from cutset.config.explore import load_config
 from cutset.drill.settings import Pace
 from cutset.errors import UsageError
 from cutset.model.exchange import Exchange, Operation
-from cutset.workload.recording import open_recording
+from cutset.workload.recording.folder import open_recording
 
 GET = Exchange(
     id="1",

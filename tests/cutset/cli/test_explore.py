@@ -1,10 +1,10 @@
 from dataclasses import replace
 
 import pytest
-from sample_campaign import EVENTS, points
+from tests.samples.campaign import EVENTS, points
 
 from cutset.cli.explore import exit_code
-from cutset.report.summary import RequestSummary, summarise
+from cutset.report.campaign.summary import RequestSummary, summarise
 
 CLEAN = RequestSummary("GET /", frozenset(), frozenset(), 3, "", (), (), (), experiments=4, requests=4)
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
-from sample_campaign import audited, experiment
+from tests.samples.campaign import audited, experiment
 from typer.testing import CliRunner, Result
 
 from cutset.cli.main import app

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sample_campaign import EVENTS
+from tests.samples.campaign import EVENTS
 
 from cutset import __version__
 from cutset.cli.main import main

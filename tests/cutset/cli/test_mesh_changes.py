@@ -8,7 +8,7 @@ import pytest
 
 from cutset.cli.mesh_changes import change_running_mesh, first_version, following
 from cutset.errors import TargetError
-from cutset.inject.mesh import Mesh, MeshSpec
+from cutset.inject.local.mesh import Mesh, MeshSpec
 
 MESH = "services:\n  web: {protocol: http, replicas: ['h:1']}\n"
 

@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from sample_campaign import EVENTS, experiment
+from tests.samples.campaign import EVENTS, experiment
 
 from cutset.cli.progress import Tally, _short, count, show_progress
 from cutset.model.event import Event, ExperimentFinished, RequestFinished

@@ -8,15 +8,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import typer
-from sample_campaign import EVENTS, audited, experiment
+from tests.samples.campaign import EVENTS, audited, experiment
 
 from cutset.cli.explore import explore_command
 from cutset.cli.report import report_command
 from cutset.errors import UsageError
 from cutset.model.event import CampaignFinished, CampaignStarted, Event, RequestFinished
 from cutset.model.outcome import Verdict
-from cutset.report.baseline import accept, to_yaml
-from cutset.report.summary import summarise
+from cutset.report.campaign.baseline import accept, to_yaml
+from cutset.report.campaign.summary import summarise
 from cutset.store.ledger import open_ledger
 
 COMPLETE: list[Event] = [

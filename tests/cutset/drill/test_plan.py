@@ -9,7 +9,7 @@ from cutset.drill.plan import Flow, FlowStep, Plan, make_plan
 from cutset.drill.settings import Selection
 from cutset.errors import UsageError
 from cutset.model.exchange import Exchange, Operation
-from cutset.workload.template import Template
+from cutset.workload.templates.template import Template
 
 
 def call(endpoint: str, occurrence: int = 1, request: str = "", response: str = "", at: float = 0.0) -> Operation:

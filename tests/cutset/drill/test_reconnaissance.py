@@ -9,7 +9,7 @@ from cutset.drill.settings import Selection
 from cutset.model.exchange import Exchange, Operation
 from cutset.model.request import Response
 from cutset.model.span import Span, SpanKind
-from cutset.workload.template import Template
+from cutset.workload.templates.template import Template
 
 
 def flow(*endpoints: str) -> Flow:

@@ -10,10 +10,10 @@ import aiohttp
 import psutil
 import pytest
 
-from cutset.drill import keeper
 from cutset.drill.service import running
 from cutset.drill.settings import ServiceUnderTest
 from cutset.errors import TargetError
+from cutset.process import keeper
 
 # Leaves a grandchild in a session of its own, which ignores the wish that it should end.
 STUBBORN = """

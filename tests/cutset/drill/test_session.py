@@ -19,7 +19,7 @@ from cutset.drill.session import DrillFinished, ServiceStarted, SessionEvent, ru
 from cutset.drill.settings import DrillSettings, Pace, Selection, ServiceUnderTest
 from cutset.model.drill import DrillResult, DrillTest, DrillVerdict, Phase, Symptom
 from cutset.model.exchange import Exchange, Operation
-from cutset.workload.recording import open_recording
+from cutset.workload.recording.folder import open_recording
 
 CHARGE = Exchange(
     id="1",

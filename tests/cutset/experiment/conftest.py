@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
-from small_shop import Shop, open_shop
+from tests.samples.small_shop import Shop, open_shop
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 

@@ -3,8 +3,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from small_shop import Shop, get, points
-from trace_builder import ROOT, Made, trace
+from tests.samples.small_shop import Shop, get, points
+from tests.samples.trace_builder import ROOT, Made, trace
 
 from cutset.experiment.audit import Audit, _usable_instrumentation, audit
 from cutset.experiment.trial import Trial

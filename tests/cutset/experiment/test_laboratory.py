@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from small_shop import PATIENCE_SECONDS, Mortal, Shop, cut, get, points
+from tests.samples.small_shop import PATIENCE_SECONDS, Mortal, Shop, cut, get, points
 
 from cutset.experiment import laboratory as laboratory_module
 from cutset.experiment.laboratory import MeshLaboratory, _Floor

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from small_shop import FORWARDED, PATIENCE_SECONDS, SERVICES, cut, get, points
+from tests.samples.small_shop import FORWARDED, PATIENCE_SECONDS, SERVICES, cut, get, points
 
 from cutset.experiment.trial import Bench, Trial, attempt, send_unfaulted
 from cutset.lineage.calls import is_mesh_span

@@ -3,7 +3,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cutset.harden.families import all_rates, requests
+from tests.samples.cut_families import all_rates, requests
 
 from cutset.harden import availability
 from cutset.harden.availability import best_for_availability

@@ -3,7 +3,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cutset.harden.brute_force import best_of, problems
+from tests.samples.hardening_problems import best_of, problems
 
 from cutset.errors import InputError
 from cutset.harden.choose import Infeasible, choose

@@ -3,7 +3,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cutset.harden.brute_force import all_choices, problems
+from tests.samples.hardening_problems import all_choices, problems
 
 from cutset.errors import InputError
 from cutset.harden.choose import choose

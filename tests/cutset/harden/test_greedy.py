@@ -1,5 +1,5 @@
 from hypothesis import given, settings
-from tests.cutset.harden.brute_force import problems
+from tests.samples.hardening_problems import problems
 
 from cutset.harden.choose import Infeasible, choose
 from cutset.harden.greedy import choose_greedily

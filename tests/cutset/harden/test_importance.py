@@ -2,7 +2,7 @@ from math import inf
 
 import pytest
 from hypothesis import given, settings
-from tests.cutset.harden.families import all_rates, chance, requests, states
+from tests.samples.cut_families import all_rates, chance, requests, states
 
 from cutset.harden.importance import failures_per_day, importances, importances_by_traffic
 from cutset.harden.probability import CommonCause, Rates, RequestClass, likelihood

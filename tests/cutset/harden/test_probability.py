@@ -2,7 +2,7 @@ import pytest
 from benchmarks.monte_carlo import compare, interval, random_family, simulated_failures
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cutset.harden.families import POINTS, all_rates, chance, requests
+from tests.samples.cut_families import POINTS, all_rates, chance, requests
 
 from cutset.errors import InputError
 from cutset.harden.probability import CommonCause, Rates, RequestClass, common_cause, likelihood, overall, rates_of

@@ -1,7 +1,7 @@
 from collections.abc import Iterable, Sequence
 
 from hypothesis import given, settings
-from tests.cutset.harden.brute_force import problems
+from tests.samples.hardening_problems import problems
 
 from cutset.harden.choose import Infeasible, choose
 from cutset.harden.problem import Candidate, Choice, Problem, Weakness

@@ -16,7 +16,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from cutset.inject.mesh import Mesh, MeshService, MeshSpec, run_mesh
+from cutset.inject.local.mesh import Mesh, MeshService, MeshSpec, run_mesh
 from cutset.inject.plan import plan_headers
 from cutset.model.fault import Fault
 

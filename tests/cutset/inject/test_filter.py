@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cutset.inject import envoy
-from cutset.inject.mesh import MeshService, MeshSpec, run_mesh
+from cutset.inject.local import envoy
+from cutset.inject.local.mesh import MeshService, MeshSpec, run_mesh
 from cutset_agent import wire
 
 PATIENCE_SECONDS = 20

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sample_drill import TEST, drill, operation, sample
+from tests.samples.drill import TEST, drill, operation, sample
 
 from cutset.judge.phases import judge_drill
 from cutset.model.drill import DEFAULT_THRESHOLDS, DrillVerdict, Phase, Symptom

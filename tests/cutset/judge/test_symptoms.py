@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from sample_drill import TEST, drill, operation, sample
+from tests.samples.drill import TEST, drill, operation, sample
 
 from cutset.judge.phases import judge_drill
 from cutset.judge.symptoms import is_repeatable

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from trace_builder import ROOT, Made, trace
+from tests.samples.trace_builder import ROOT, Made, trace
 
 from cutset.lineage.completeness import Instrumentation, instrumentation_of, is_abandoned, is_closed, missing_part
 from cutset.model.span import Span, SpanKind

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from trace_builder import ROOT, Made, trace
+from tests.samples.trace_builder import ROOT, Made, trace
 
 from cutset.lineage.path import Level, foreign_calls, read_lineage
 from cutset.model.fault import BASELINE, Fault, cut_of

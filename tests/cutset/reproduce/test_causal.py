@@ -2,7 +2,7 @@ import json
 import logging
 from pathlib import Path
 
-from small_programs import chain_in, distances_in, graph_of, read_app
+from tests.samples.small_programs import chain_in, distances_in, graph_of, read_app
 
 from cutset.reproduce.causal import Node, NodeKind, Reach, causal_graph, path, reaches
 from cutset.reproduce.source import read_program

@@ -1,5 +1,5 @@
 import pytest
-from small_programs import read_app
+from tests.samples.small_programs import read_app
 
 from cutset.reproduce.effects import effects_of
 from cutset.reproduce.logs import read_log

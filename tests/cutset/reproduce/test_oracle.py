@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutset.errors import InputError
+from cutset.process.warden import Ending
 from cutset.reproduce.oracle import Both, Check, Either, Not, Oracle, judge, parse_oracle, quiet_seconds
 from cutset.reproduce.runner import RoundRecord
 from cutset.reproduce.symptoms import Answer, OracleVerdict
-from cutset.reproduce.warden import Ending
 
 
 def a_round(

@@ -1,4 +1,4 @@
-from small_programs import read_app
+from tests.samples.small_programs import read_app
 
 from cutset.model.reproduction import Visit
 from cutset.reproduce.effects import effects_of

@@ -1,5 +1,5 @@
 import pytest
-from small_programs import chain_in, distances_in
+from tests.samples.small_programs import chain_in, distances_in
 
 from cutset.reproduce.causal import NodeKind
 

@@ -1,5 +1,5 @@
 import pytest
-from small_programs import callees_of, read_package, sites_of
+from tests.samples.small_programs import callees_of, read_package, sites_of
 
 
 def test_an_unknown_receiver_may_be_analysed_code_or_not(tmp_path):

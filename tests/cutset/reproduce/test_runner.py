@@ -12,8 +12,8 @@ import pytest
 
 from cutset.errors import UsageError
 from cutset.model.reproduction import Choice
+from cutset.process.warden import Ending
 from cutset.reproduce.runner import RoundRecord, Workload, run_round
-from cutset.reproduce.warden import Ending
 
 NO_FAULT = {"files": {}, "choices": [], "trace": False}
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_programs import read_package, sites_of
+from tests.samples.small_programs import read_package, sites_of
 
 from cutset.errors import InputError
 from cutset.model.reproduction import SiteKind

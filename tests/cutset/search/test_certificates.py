@@ -3,9 +3,8 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cutset.search.systems import hidden_calls, points, run, subsets, systems
+from tests.samples.call_systems import hidden_calls, points, run, subsets, systems
 
-from cutset.inject.simulated import Call, FirstOf, Node, Optional, all_points
 from cutset.model.fault import cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.search.bitset import bits
@@ -19,6 +18,7 @@ from cutset.search.certificates import (
     uncovered_sets,
 )
 from cutset.search.strategy import Certificates, Masked
+from cutset.simulation.simulated import Call, FirstOf, Node, Optional, all_points
 
 POINTS = 7
 CLAUSES = st.lists(

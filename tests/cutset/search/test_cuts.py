@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cutset.search.systems import (
+from tests.samples.call_systems import (
     CONDITIONS,
     LIMITS,
     explore,
@@ -22,7 +22,13 @@ from tests.cutset.search.systems import (
     systems,
 )
 
-from cutset.inject.simulated import (
+from cutset.model.fault import cut_of
+from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.search import cuts as module
+from cutset.search.certificates import uncovered_sets
+from cutset.search.cuts import CutSearch
+from cutset.search.strategy import Certificates, Masked, SearchSettings
+from cutset.simulation.simulated import (
     All,
     Balance,
     Balancer,
@@ -42,12 +48,6 @@ from cutset.inject.simulated import (
     minimal_cuts_by_brute_force,
     points_of_call,
 )
-from cutset.model.fault import cut_of
-from cutset.model.outcome import Outcome, Points, Verdict
-from cutset.search import cuts as module
-from cutset.search.certificates import uncovered_sets
-from cutset.search.cuts import CutSearch
-from cutset.search.strategy import Certificates, Masked, SearchSettings
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -621,7 +621,7 @@ def test_the_same_seed_asks_the_same(data: st.DataObject, system: Node, limit: i
 
 
 ASKS = """
-from cutset.inject.simulated import *
+from cutset.simulation.simulated import *
 from cutset.search.certificates import uncovered_sets
 from cutset.search.cuts import CutSearch
 from cutset.search.strategy import SearchSettings

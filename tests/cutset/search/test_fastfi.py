@@ -6,7 +6,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cutset.inject.simulated import (
+from cutset.model.fault import cut_of
+from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.point import Point
+from cutset.search.clauses import Clauses
+from cutset.search.fastfi import FastFi
+from cutset.search.fastfi_solver import dfs_based_solver
+from cutset.search.strategy import SearchSettings
+from cutset.simulation.simulated import (
     All,
     Call,
     FirstOf,
@@ -17,13 +24,6 @@ from cutset.inject.simulated import (
     grouped_skeletons,
     minimal_cuts_by_brute_force,
 )
-from cutset.model.fault import cut_of
-from cutset.model.outcome import Outcome, Points, Verdict
-from cutset.model.point import Point
-from cutset.search.clauses import Clauses
-from cutset.search.fastfi import FastFi
-from cutset.search.fastfi_solver import dfs_based_solver
-from cutset.search.strategy import SearchSettings
 
 # Every monotone request is a choice between paths, each of which needs all its calls.
 PATHS = st.lists(st.sets(st.sampled_from("ABCDEFG"), min_size=1), min_size=1, max_size=6)

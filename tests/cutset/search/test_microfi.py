@@ -1,12 +1,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutset.inject.simulated import Routes, Simulation, drive, minimal_cuts_by_brute_force
 from cutset.model.fault import cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.search.microfi import MicroFi
 from cutset.search.strategy import SearchSettings
+from cutset.simulation.simulated import Routes, Simulation, drive, minimal_cuts_by_brute_force
 
 PATHS = st.lists(st.sets(st.sampled_from("ABCDEFG"), min_size=1), min_size=1, max_size=6)
 

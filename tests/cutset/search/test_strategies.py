@@ -1,11 +1,11 @@
 import pytest
 
-from cutset.inject.simulated import All, Call, Execution, Optional
 from cutset.model.fault import cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.search.strategies import STRATEGIES, StrategyName
 from cutset.search.strategy import SearchSettings
+from cutset.simulation.simulated import All, Call, Execution, Optional
 
 SYSTEM = All((Call("A"), Call("B"), Optional(Call("C"))))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from survey_traces import some_traces
+from tests.samples.survey_traces import some_traces
 
 from cutset.store.manifest import open_spans
 from cutset.store.shapes import TraceRange, trace_ranges

@@ -13,8 +13,8 @@ from cutset.model.span import Span, SpanKind
 from cutset.store.manifest import open_spans
 from cutset.store.spans import begin_ingest
 from cutset.survey.ingest import ingest_files, ingest_server
-from cutset.traces.servers import ServerQuery
-from cutset.traces.tally import Tally
+from cutset.traces.files.tally import Tally
+from cutset.traces.servers.reading import ServerQuery
 
 SECOND_NS = 1_000_000_000
 START_NS = 1_700_000_000 * SECOND_NS

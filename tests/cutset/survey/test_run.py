@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from survey_traces import some_traces
+from tests.samples.survey_traces import some_traces
 
 from cutset.errors import TargetError, UsageError
 from cutset.store.manifest import open_spans

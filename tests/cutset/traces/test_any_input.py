@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutset.model.span import KEPT_ATTRIBUTES, SpanKind
-from cutset.traces import alibaba, csv_table, jaeger, nezha, zipkin
-from cutset.traces.tally import Tally
+from cutset.traces.files import alibaba, csv_table, jaeger, nezha, zipkin
+from cutset.traces.files.tally import Tally
 
 ENDPOINT = {"serviceName": "cart", "ipv4": "10.0.0.1"}
 JAEGER = {

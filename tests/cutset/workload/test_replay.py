@@ -3,12 +3,21 @@
 import asyncio
 from dataclasses import replace
 
-from strict_shop import PASSWORD, PASSWORD_RULE, Shop, recorded_by, recorded_visits, replayed, served, total
+from tests.samples.strict_shop import (
+    PASSWORD,
+    PASSWORD_RULE,
+    Shop,
+    recorded_by,
+    recorded_visits,
+    replayed,
+    served,
+    total,
+)
 
 from cutset.model.exchange import Exchange
 from cutset.workload.replay import Tally, replay, send_flow
 from cutset.workload.send import open_client
-from cutset.workload.template import templates_of, verbatim
+from cutset.workload.templates.template import templates_of, verbatim
 
 
 def test_templates_succeed_where_a_naive_replay_is_refused() -> None:

@@ -2,8 +2,9 @@
 
 from math import ceil
 
-from cutset.harden.remedies.advice import Advice, Declined, Remedy
 from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.remedy import Remedy
+from cutset.model.advice import Advice, Declined
 
 HEADROOM = 3.0
 FEWEST = 10

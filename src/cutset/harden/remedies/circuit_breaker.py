@@ -1,7 +1,8 @@
 """Circuit breaker, as meshes have it: outlier detection takes a replica that keeps failing out of the rotation."""
 
-from cutset.harden.remedies.advice import Advice, Declined, Remedy
 from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.remedy import Remedy
+from cutset.model.advice import Advice, Declined
 
 
 def advise(evidence: Evidence) -> Advice | Declined:

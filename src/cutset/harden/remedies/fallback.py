@@ -1,7 +1,8 @@
 """Fallback: go on without the answer, with an older one, or with that of somebody else."""
 
-from cutset.harden.remedies.advice import Advice, Remedy
 from cutset.harden.remedies.evidence import Evidence, safe_to_repeat
+from cutset.harden.remedies.remedy import Remedy
+from cutset.model.advice import Advice
 
 LAST_GOOD = "last-good"
 

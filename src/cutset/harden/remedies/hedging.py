@@ -1,7 +1,8 @@
 """Hedging: when an answer is late, ask another replica as well and take what comes first."""
 
-from cutset.harden.remedies.advice import Advice, Declined, Remedy
 from cutset.harden.remedies.evidence import ENOUGH_CALLS, Evidence, safe_to_repeat
+from cutset.harden.remedies.remedy import Remedy
+from cutset.model.advice import Advice, Declined
 
 LATE_FACTOR = 3.0  # how much slower than the median the slowest in a hundred must be for hedging to pay
 SHORTEST = 0.01  # seconds

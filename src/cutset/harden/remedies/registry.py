@@ -1,8 +1,9 @@
 """All remedies, in the order in which they are reported: what survives an outage first."""
 
 from cutset.harden.remedies import bulkhead, circuit_breaker, fallback, hedging, retry, timeout
-from cutset.harden.remedies.advice import Advice, Declined, Remedy
 from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.remedy import Remedy
+from cutset.model.advice import Advice, Declined
 
 REMEDIES: dict[str, Remedy] = {
     module.REMEDY.name: module.REMEDY for module in (fallback, timeout, retry, circuit_breaker, hedging, bulkhead)

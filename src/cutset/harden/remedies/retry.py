@@ -1,7 +1,8 @@
 """Retry: ask again, if asking twice does no harm, and not so often that it becomes an attack."""
 
-from cutset.harden.remedies.advice import Advice, Declined, Remedy
 from cutset.harden.remedies.evidence import Evidence, safe_to_repeat
+from cutset.harden.remedies.remedy import Remedy
+from cutset.model.advice import Advice, Declined
 
 BUDGET_PERCENT = 20.0  # Envoy's default share of requests that may be retries
 MOST_RETRIES = 2  # three attempts in all: each layer of callers multiplies the next one's

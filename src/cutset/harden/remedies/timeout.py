@@ -1,7 +1,8 @@
 """Timeout: do not wait longer for an answer than answers take."""
 
-from cutset.harden.remedies.advice import Advice, Declined, Remedy
 from cutset.harden.remedies.evidence import ENOUGH_CALLS, Evidence
+from cutset.harden.remedies.remedy import Remedy
+from cutset.model.advice import Advice, Declined
 
 HEADROOM = 1.5  # above the slowest in a thousand: a busier day must not turn slow answers into failures
 HEADROOM_UNSEEN = 3.0  # above the slowest of fewer calls, which need not have shown the tail

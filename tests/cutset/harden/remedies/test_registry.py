@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from cutset.harden.remedies import bulkhead, circuit_breaker, fallback, hedging, retry, timeout
-from cutset.harden.remedies.advice import Advice, Declined
 from cutset.harden.remedies.evidence import Evidence, Latency
 from cutset.harden.remedies.registry import REMEDIES, advise, explanations
+from cutset.model.advice import Advice, Declined
 from cutset.model.point import Point
 
 STEADY = Latency(calls=5_000, median=0.1, p99=0.2, p999=0.4, longest=2.0)

@@ -1,0 +1,467 @@
+"""The configuration of a local mesh: one Envoy process that stands for all the sidecars.
+
+    caller ──▶ outbound listener (one per service: balances, retries) ──▶ inbound listener (one per replica) ──▶ replica
+    user   ──▶ edge listener (drops foreign plans) ──▶ inbound listeners of the entry service
+
+Faults happen in inbound listeners (MicroFI §4.3.3 fails the call in the callee's proxy too), so that the caller's
+retries are the real ones and each replica can fail on its own. Pure: builds a dictionary and nothing else.
+"""
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+
+from cutset.inject.local.stand_in import DIRECT_HEADER, FALLBACK_AT_HEADER, FALLBACK_HEADER, StandIn
+
+Json = dict[str, object]
+
+LOOPBACK = "127.0.0.1"
+_TYPE = "type.googleapis.com/envoy."
+_FILTERS = _TYPE + "extensions.filters."
+_HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
+
+_FAULT_HEADERS = ("abort-request", "abort-grpc-request", "delay-request", "throughput-response")
+_PERCENTAGE_HEADERS = ("abort-request-percentage", "delay-request-percentage", "throughput-response-percentage")
+HELPER_HEADERS = ["x-cutset-gate", *(f"x-envoy-fault-{name}" for name in _FAULT_HEADERS + _PERCENTAGE_HEADERS)]
+# Headers that may hold a plan, and what they contain if they do.
+CARRIERS = {"tracestate": "cutset", "baggage": "cutset", "uberctx-cutset": "."}
+# Envoy's default of 3 parallel retries and 1,024 requests would fail experiments that the system would survive.
+UNLIMITED = 1_000_000
+# uvicorn closes idle connections after 5 s; a request sent at that moment would fail for no fault of ours.
+UPSTREAM_IDLE_SECONDS = 3
+# A span is exported at the latest after this, so an experiment need not wait for Envoy's default of 5 s.
+FLUSH_MILLISECONDS = 20
+FLUSH_SPANS = 256  # or as soon as so many wait: large enough that a busy mesh sends batches
+FALLBACK_SUFFIX = "-fallback"
+_STAND_IN = "stand-in"
+_CAME_BACK = "x-cutset-came-back"
+RESELECT_HOST = 50  # tries to find a replica that was not tried yet: with round robin a handful would do
+
+# Envoy's outlier detection asks no matcher about gRPC calls: it looks at the grpc-status header itself. So an injected
+# status comes to the router under another name, which the retry policy knows, and the route gives it back its own.
+_HIDDEN_STATUS = "x-cutset-grpc-status"
+_HIDE_INJECTED_STATUS = f"""
+function envoy_on_response(handle)
+  local headers = handle:headers()
+  local status = headers:get("grpc-status")
+  if status and headers:get("x-cutset-fault") then
+    headers:add("{_HIDDEN_STATUS}", status)
+    headers:remove("grpc-status")
+  end
+end
+"""
+# SDKs unescape the keys of baggage, so `%63utset` would be ours after the first service.
+_STRIP_BAGGAGE = """
+local function unescaped(text)
+  return (text:gsub("%%(%x%x)", function(code) return string.char(tonumber(code, 16)) end))
+end
+function envoy_on_request(handle)
+  local headers, kept = handle:headers(), {}
+  for i = 0, headers:getNumValues("baggage") - 1 do
+    for member in string.gmatch(headers:getAtIndex("baggage", i), "[^,]+") do
+      local text = string.match(member, "^%s*(.-)%s*$")
+      if not string.find(unescaped(string.match(text, "^[^=;%s]*")), "^cutset%d*$") then kept[#kept + 1] = text end
+    end
+  end
+  headers:remove("baggage")
+  if #kept > 0 then headers:add("baggage", table.concat(kept, ",")) end
+end
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MeshService:
+    name: str
+    protocol: str  # "http" | "grpc"
+    replicas: tuple[str, ...]  # host:port; they are called "1", "2", … in points and spans
+    port: int = 0  # of the outbound listener; 0: any free one
+    retries: int | None = None  # None: as many as there are other replicas
+    timeout_seconds: float = 15.0
+    outlier_detection: bool = False
+    retry_budget_percent: float | None = None  # of the requests under way, as many may be retries; None: no limit
+    hedge_after_seconds: float | None = None  # without an answer by then, another replica is asked as well
+    max_parallel: int | None = None  # calls under way; more are refused at once. None: no limit
+    fallback: Mapping[str, str] = field(default_factory=dict, hash=False)  # by API: what `stand_in.Fallback` answers
+
+
+@dataclass(frozen=True, slots=True)
+class MeshSpec:
+    services: tuple[MeshService, ...]
+    entry: str = ""  # the service that users call
+    edge_port: int = 0
+    admin_port: int = 0
+    environment: str = "local"
+    collector: str = ""  # host:port of an OTLP/gRPC receiver; "": no tracing
+    workers: int = 1
+    filters: bool = True  # False: a mesh that cannot inject, to compare with
+    first_filters: Mapping[str, Json] = field(default_factory=dict, hash=False)  # by service: before all others
+    stand_in: str = ""  # host:port of the proxy of `stand_in`, for services with a fallback
+
+
+def bootstrap(spec: MeshSpec, inbound_ports: Mapping[tuple[str, str], int]) -> Json:
+    """`spec` with all its ports chosen; `inbound_ports` by (service, replica)."""
+    listeners: list[Json] = []
+    clusters: list[Json] = []
+    for service in spec.services:
+        for replica, address in _replicas(service):
+            port = inbound_ports[service.name, replica]
+            listeners.append(_inbound_listener(spec, service, replica, port))
+            clusters.append(_replica_cluster(service, replica, address))
+        ports = [inbound_ports[service.name, replica] for replica, _ in _replicas(service)]
+        listeners.append(_outbound_listener(spec, service))
+        clusters.append(_service_cluster(service, ports))
+        if service.name == spec.entry:
+            listeners.append(_edge_listener(service, spec.edge_port))
+    if spec.stand_in:
+        clusters.append(_cluster(_STAND_IN, [spec.stand_in], _http_options("grpc")))
+    if spec.collector:
+        clusters.append(_cluster("collector", [spec.collector], _http_options("grpc")))
+    runtime: Json = {
+        "tracing.opentelemetry.flush_interval_ms": FLUSH_MILLISECONDS,
+        "tracing.opentelemetry.min_flush_spans": FLUSH_SPANS,
+    }
+    # The admin layer makes the kill switch work: POST /runtime_modify?cutset.enabled=0
+    layers = [{"name": "cutset", "static_layer": runtime}, {"name": "admin", "admin_layer": {}}]
+    return {
+        "admin": {"address": _address(f"{LOOPBACK}:{spec.admin_port}")},
+        "static_resources": {"listeners": listeners, "clusters": clusters},
+        "layered_runtime": {"layers": layers},
+    }
+
+
+def _replicas(service: MeshService) -> list[tuple[str, str]]:
+    return [(str(number), address) for number, address in enumerate(service.replicas, start=1)]
+
+
+def _inbound_listener(spec: MeshSpec, service: MeshService, replica: str, port: int) -> Json:
+    name = f"inbound:{service.name}#{replica}"
+    route: Json = {"match": {"prefix": "/"}, "route": {"cluster": name, "timeout": "0s"}}
+    routes = [route]
+    options: Json = {}
+    filters: list[Json] = []
+    if spec.filters:
+        filters += plan_filters(service.name, replica, spec.environment)
+        routes = [_for_plans(route, carrier, filters) for carrier in CARRIERS] + routes
+        options |= _mark_injected_replies()
+    if spec.collector:
+        options |= _tracing(service.name, replica)
+    first = [spec.first_filters[service.name]] if service.name in spec.first_filters else []
+    listener = _listener(name, port, _connection_manager(name, {"routes": routes}, [*first, *filters], options))
+    return listener | {"traffic_direction": "INBOUND"}
+
+
+def _switched_on(route: Json, header: str, contains: str, filters: list[Json]) -> Json:
+    """The same route for requests with such a header: the only ones for which the filters are switched on.
+
+    A composite filter could guard them too, but costs every other request more.
+    """
+    switched_on = {"@type": _TYPE + "config.route.v3.FilterConfig", "config": {}}
+    return {
+        **route,
+        "match": {"prefix": "/", "headers": [{"name": header, "string_match": {"contains": contains}}]},
+        "typed_per_filter_config": {str(each["name"]): switched_on for each in filters},
+    }
+
+
+def _for_plans(route: Json, carrier: str, filters: list[Json]) -> Json:
+    marked = _switched_on(route, carrier, CARRIERS[carrier], filters)
+    marked["request_headers_to_remove"] = HELPER_HEADERS  # after all filters: the application never sees them
+    assert isinstance(marked["match"], dict)
+    marked["match"]["runtime_fraction"] = {"default_value": {"numerator": 100}, "runtime_key": "cutset.enabled"}
+    return marked
+
+
+def with_fallbacks(spec: MeshSpec, stand_in: StandIn) -> MeshSpec:
+    """A fallback is a service of its own, so that traces show it and plans reach it."""
+    fallbacks = tuple(
+        MeshService(service.name + FALLBACK_SUFFIX, "grpc", (stand_in.answers,), retries=0)
+        for service in spec.services
+        if service.fallback
+    )
+    return replace(spec, services=(*spec.services, *fallbacks), stand_in=stand_in.proxy)
+
+
+def _outbound_listener(spec: MeshSpec, service: MeshService) -> Json:
+    name = f"outbound:{service.name}"
+    routes = [*_stood_in(spec, service), _route_to(service)]
+    listener = _listener(name, service.port, _connection_manager(name, _balanced(routes), [], {}))
+    return listener | {"traffic_direction": "OUTBOUND"}
+
+
+def _stood_in(spec: MeshSpec, service: MeshService) -> list[Json]:
+    """APIs with a fallback go by way of the stand-in, which comes back for the callee itself."""
+    if not service.fallback:
+        return []
+    ports = {each.name: each.port for each in spec.services}
+    direct = _route_to(service)
+    direct["match"] = {"prefix": "/", "headers": [{"name": _CAME_BACK, "present_match": True}]}
+    direct["request_headers_to_remove"] = [_CAME_BACK, DIRECT_HEADER, FALLBACK_HEADER, FALLBACK_AT_HEADER]
+    routes = [direct]
+    for api, kind in service.fallback.items():
+        known = {
+            _CAME_BACK: "1",
+            DIRECT_HEADER: f"{LOOPBACK}:{service.port}",
+            FALLBACK_HEADER: kind,
+            FALLBACK_AT_HEADER: f"{LOOPBACK}:{ports[service.name + FALLBACK_SUFFIX]}",
+        }
+        added = [
+            {"header": {"key": key, "value": value}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"}
+            for key, value in known.items()
+        ]
+        routes.append(
+            {
+                "match": {"safe_regex": {"regex": f"/.*/{re.escape(api)}"}},
+                "route": {"cluster": _STAND_IN, "timeout": f"{2 * service.timeout_seconds}s"},  # it makes two calls
+                "request_headers_to_add": added,
+            }
+        )
+    return routes
+
+
+def _route_to(service: MeshService) -> Json:
+    route: Json = {"cluster": f"outbound:{service.name}", "timeout": f"{service.timeout_seconds}s"}
+    retries = len(service.replicas) - 1 if service.retries is None else service.retries
+    if retries:
+        hedge_after = service.hedge_after_seconds
+        hedging: Json = {"per_try_timeout": f"{hedge_after}s"} if hedge_after else {}
+        route["retry_policy"] = _retry_policy(retries) | hedging
+        if hedging:
+            route["hedge_policy"] = {"hedge_on_per_try_timeout": True}
+    return {"match": {"prefix": "/"}, "route": route, **_shown_status(service)}
+
+
+def _balanced(routes: list[Json]) -> Json:
+    return {
+        "routes": routes,
+        "include_request_attempt_count": True,
+        "response_headers_to_remove": [_HIDDEN_STATUS],  # runs after the route's own additions
+    }
+
+
+def _shown_status(service: MeshService) -> Json:
+    if not (service.outlier_detection and service.protocol == "grpc"):
+        return {}
+    status = {"key": "grpc-status", "value": f"%RESP({_HIDDEN_STATUS})%"}
+    return {"response_headers_to_add": [{"header": status, "append_action": "ADD_IF_ABSENT"}]}
+
+
+def _edge_listener(service: MeshService, port: int) -> Json:
+    """Drops plans from outside before anything, a tracer included, can remember and restore them."""
+    prefixes = ("uberctx-cutset", "x-cutset-", "x-envoy-")
+    removals = [{"remove": "tracestate"}, *({"remove_on_match": {"key_matcher": {"prefix": p}}} for p in prefixes)]
+    early: Json = {
+        "name": "cutset.edge",
+        "typed_config": {
+            "@type": _TYPE + "extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation",
+            "mutations": removals,
+        },
+    }
+    strip = _lua("cutset.strip", _STRIP_BAGGAGE) | {"disabled": True}
+    route = _route_to(service)
+    routes = [_switched_on(route, "baggage", suspicious, [strip]) for suspicious in ("cutset", "%")]
+    options: Json = {"early_header_mutation_extensions": [early]}
+    manager = _connection_manager("edge", _balanced([*routes, route]), [strip], options)
+    return _listener("edge", port, manager) | {"traffic_direction": "OUTBOUND"}
+
+
+def plan_filters(service: str, replica: str, environment: str) -> list[Json]:
+    """Lua decides, Envoy's fault filter executes. Off, but for routes that switch them on.
+
+    Neither may be named `cutset`: the fault filter empties the metadata of its own name, and ours is called that.
+    """
+    fault: Json = {
+        "name": "cutset.fault",
+        "typed_config": {
+            "@type": _FILTERS + "http.fault.v3.HTTPFault",
+            "headers": [{"name": "x-cutset-gate", "string_match": {"exact": "1"}}],
+            "abort": {"header_abort": {}, "percentage": {"numerator": 100}},
+            "delay": {"header_delay": {}, "percentage": {"numerator": 100}},
+        },
+    }
+    lua = _lua("cutset.lua", filter_source(service, replica, environment))
+    return [lua | {"disabled": True}, fault | {"disabled": True}]
+
+
+def filter_source(service: str, replica: str, environment: str) -> str:
+    constants = {"SERVICE": service, "REPLICA": replica, "ENVIRONMENT": environment}
+    head = "".join(f"local {name} = {_lua_string(value)}\n" for name, value in constants.items())
+    return head + files("cutset.inject").joinpath("filter.lua").read_text(encoding="utf-8")
+
+
+def _lua_string(text: str) -> str:
+    return '"' + "".join(f"\\{byte:03d}" for byte in text.encode()) + '"'
+
+
+def _lua(name: str, source: str) -> Json:
+    return {
+        "name": name,
+        "typed_config": {"@type": _FILTERS + "http.lua.v3.Lua", "default_source_code": {"inline_string": source}},
+    }
+
+
+def _mark_injected_replies() -> Json:
+    """Only replies with Envoy's own flag for an injected fault: a percentage that missed leaves no mark."""
+    header = {"header": {"key": "x-cutset-fault", "value": "%DYNAMIC_METADATA(cutset:fault)%"}}
+    mapper: Json = {"filter": {"response_flag_filter": {"flags": ["FI"]}}, "headers_to_add": [header]}
+    return {"local_reply_config": {"mappers": [mapper]}}
+
+
+def _tracing(service: str, replica: str) -> Json:
+    """Identity is in tags: with one provider for all listeners Envoy keeps one exporter and sends batches."""
+    provider: Json = {
+        "@type": _TYPE + "config.trace.v3.OpenTelemetryConfig",
+        "service_name": "cutset-mesh",
+        "grpc_service": {"envoy_grpc": {"cluster_name": "collector"}, "timeout": "5s"},
+    }
+    tags: list[Json] = [
+        {"tag": "cutset.service", "literal": {"value": service}},
+        {"tag": "cutset.replica", "literal": {"value": replica}},
+        {"tag": "cutset.attempt", "request_header": {"name": "x-envoy-attempt-count", "default_value": "1"}},
+        {"tag": "cutset.api", "metadata": _request_metadata("api")},
+        {"tag": "cutset.fault", "metadata": _request_metadata("fault")},
+    ]
+    return {
+        "generate_request_id": True,  # without one Envoy samples nothing
+        "tracing": {
+            "provider": {"name": "envoy.tracers.opentelemetry", "typed_config": provider},
+            "random_sampling": {"value": 100},
+            "custom_tags": tags,
+        },
+    }
+
+
+def _request_metadata(name: str) -> Json:
+    return {"kind": {"request": {}}, "metadata_key": {"key": "cutset", "path": [{"key": name}]}}
+
+
+def _connection_manager(name: str, virtual_host: Json, filters: list[Json], options: Json) -> Json:
+    router: Json = {"name": "envoy.filters.http.router", "typed_config": {"@type": _FILTERS + "http.router.v3.Router"}}
+    return {
+        "@type": _FILTERS + "network.http_connection_manager.v3.HttpConnectionManager",
+        "stat_prefix": name.replace(":", "."),
+        "route_config": {"name": name, "virtual_hosts": [{"name": name, "domains": ["*"], **virtual_host}]},
+        "http_filters": [*filters, router],
+        "generate_request_id": False,
+        "server_header_transformation": "PASS_THROUGH",
+        "stream_idle_timeout": "0s",  # an injected delay is an idle stream
+        **options,
+    }
+
+
+def _listener(name: str, port: int, connection_manager: Json) -> Json:
+    return {
+        "name": name,
+        "address": _address(f"{LOOPBACK}:{port}"),
+        "enable_reuse_port": False,  # else two meshes could silently share a port
+        "filter_chains": [{"filters": [{"name": "http", "typed_config": connection_manager}]}],
+    }
+
+
+def _retry_policy(retries: int) -> Json:
+    """Only what the callee cannot have processed: repeating a failed POST would be a fault of our own making."""
+    other_hosts = {"@type": _TYPE + "extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate"}
+    return {
+        "retry_on": "connect-failure,refused-stream,unavailable,retriable-status-codes,retriable-headers",
+        "retriable_status_codes": [503],
+        "retriable_headers": [{"name": _HIDDEN_STATUS, "string_match": {"exact": "14"}}],
+        "num_retries": retries,
+        "retry_host_predicate": [{"name": "envoy.retry_host_predicates.previous_hosts", "typed_config": other_hosts}],
+        "host_selection_retry_max_attempts": RESELECT_HOST,
+        "retry_back_off": {"base_interval": "0.001s", "max_interval": "0.01s"},
+    }
+
+
+def _replica_cluster(service: MeshService, replica: str, address: str) -> Json:
+    options = _http_options(service.protocol)
+    if service.protocol == "http":
+        options["common_http_protocol_options"] = {"idle_timeout": f"{UPSTREAM_IDLE_SECONDS}s"}
+    return _cluster(f"inbound:{service.name}#{replica}", [address], options)
+
+
+def _service_cluster(service: MeshService, inbound_ports: list[int]) -> Json:
+    options = _http_options(service.protocol)
+    detection: Json = {}
+    if service.outlier_detection:
+        options |= _blind_to_injected_failures(service.protocol)
+        detection["outlier_detection"] = {
+            "consecutive_5xx": 5,
+            "interval": "1s",
+            "base_ejection_time": "10s",
+            "max_ejection_percent": 100,
+        }
+    addresses = [f"{LOOPBACK}:{port}" for port in inbound_ports]
+    return _cluster(f"outbound:{service.name}", addresses, options, **_limits(service)) | detection
+
+
+def _limits(service: MeshService) -> Json:
+    limits: Json = {}
+    if service.max_parallel:
+        limits |= {"max_requests": service.max_parallel, "max_pending_requests": service.max_parallel}
+    if service.retry_budget_percent:
+        # Few callers must not be left without any retry.
+        budget = {"budget_percent": {"value": service.retry_budget_percent}, "min_retry_concurrency": 3}
+        limits["retry_budget"] = budget
+    return limits
+
+
+def _blind_to_injected_failures(protocol: str) -> Json:
+    """Injected failures must not eject a replica that other users need; real ones, HTTP and gRPC, still do."""
+    if protocol == "grpc":
+        codec = {"@type": _FILTERS + "http.upstream_codec.v3.UpstreamCodec"}
+        hide = _lua("cutset.hide", _HIDE_INJECTED_STATUS)
+        return {"http_filters": [hide, {"name": "envoy.filters.http.upstream_codec", "typed_config": codec}]}
+    failed = {"name": ":status", "string_match": {"safe_regex": {"regex": "5.."}}}
+    injected = {"name": "x-cutset-fault", "present_match": True}
+    rules = [
+        {"http_response_headers_match": {"headers": [failed]}},
+        {"not_match": {"http_response_headers_match": {"headers": [injected]}}},
+    ]
+    return {"outlier_detection": {"error_matcher": {"and_match": {"rules": rules}}}}
+
+
+def _http_options(protocol: str) -> Json:
+    chosen = "http2_protocol_options" if protocol == "grpc" else "http_protocol_options"
+    return {"@type": f"type.googleapis.com/{_HTTP_OPTIONS}", "explicit_http_config": {chosen: {}}}
+
+
+def _cluster(name: str, addresses: list[str], options: Json, **thresholds: object) -> Json:
+    names = [host for host, _ in map(split_address, addresses) if not _is_ip(host)]
+    limits = ("max_connections", "max_pending_requests", "max_requests", "max_retries")
+    return {
+        "name": name,
+        "type": "STRICT_DNS" if names else "STATIC",
+        "connect_timeout": "1s",
+        "lb_policy": "ROUND_ROBIN",
+        "circuit_breakers": {"thresholds": [dict.fromkeys(limits, UNLIMITED) | thresholds]},
+        "typed_extension_protocol_options": {_HTTP_OPTIONS: options},
+        "load_assignment": {
+            "cluster_name": name,
+            "endpoints": [{"lb_endpoints": [{"endpoint": {"address": _address(text)}} for text in addresses]}],
+        },
+    }
+
+
+def _address(text: str) -> Json:
+    host, port = split_address(text)
+    return {"socket_address": {"address": host, "port_value": port}}
+
+
+def split_address(text: str) -> tuple[str, int]:
+    """`host:port`, with an IPv6 host in brackets. Raises ValueError."""
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not (colon and host and port.isascii() and port.isdigit() and int(port) <= 65535) or any(
+        c in host for c in " /"
+    ):
+        raise ValueError(f"expected host:port, found `{text}`")
+    return host, int(port)
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

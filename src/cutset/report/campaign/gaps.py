@@ -1,0 +1,15 @@
+"""What a campaign leaves open of a request, in words: why an exit code is 3, as CI formats must be able to say."""
+
+from cutset.report.campaign.summary import RequestSummary, Summary
+from cutset.report.campaign.terminal import describe_cut, describe_points
+
+
+def gaps(request: RequestSummary, summary: Summary) -> list[str]:
+    """Why nobody can say that the request survives whatever was not found to fail it; empty if one can."""
+    return [
+        *([request.problem] if request.problem else []),
+        *([] if summary.finished or request.problem else ["the campaign was interrupted"]),
+        *(f"unknown: {describe_cut(outcome.cut)}: {outcome.reason}" for outcome in request.undecided),
+        *(f"predicted to fail, but not tried: {describe_points(cut)}" for cut in request.predicted),
+        *(f"not coverable, called without the trace context: {point}" for point in sorted(request.not_reached)),
+    ]

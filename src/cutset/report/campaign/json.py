@@ -1,0 +1,65 @@
+"""A campaign as one JSON document, for machines. `format` changes when a field changes its meaning or goes away."""
+
+from typing import Any
+
+from cutset.model.finding import Finding
+from cutset.model.outcome import Outcome, Points
+from cutset.report.campaign.summary import RequestSummary, Summary
+
+FORMAT = 1
+
+
+def to_document(summary: Summary, campaign: str) -> dict[str, Any]:
+    started = summary.started
+    return {
+        "format": FORMAT,
+        "campaign": campaign,
+        "max_size": started.max_size,
+        "complete": summary.complete,
+        "strategy": started.strategy,
+        "certificates": started.certificates,
+        "across_requests": started.across_requests,
+        "failures_needed": started.repeats,
+        "flake_rate": started.flake_rate,
+        "false_finding_chance": summary.false_finding_chance,
+        "requests_per_experiment": round(summary.requests_per_experiment, 3),
+        "requests": [_request(request, started.replay) for request in summary.requests],
+    }
+
+
+def _request(request: RequestSummary, replay: str) -> dict[str, Any]:
+    return {
+        "name": request.name,
+        "complete_up_to": request.complete_up_to,
+        "assumption": request.assumption,
+        "problem": request.problem,
+        "calls": sorted(map(str, request.calls)),
+        "not_reached": sorted(map(str, request.not_reached)),
+        "rounds": request.rounds,
+        "experiments": request.experiments,
+        "requests": request.requests,
+        "findings": [
+            _finding(finding) | {"minimal": request.is_minimal(finding), "replay": f"{replay} {finding.id}"}
+            for finding in request.findings
+        ],
+        "masked": [{"cut": _texts(cut), "survived": _texts(survived)} for cut, survived in request.masked],
+        "degraded": [_finding(finding) for finding in request.degradations],
+        "undecided": [outcome_document(outcome) for outcome in request.undecided],
+        "predicted": [_texts(cut) for cut in request.predicted],
+    }
+
+
+def outcome_document(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "cut": sorted(str(fault) for fault in outcome.cut),
+        "reason": outcome.reason,
+        "trace_ids": list(outcome.trace_ids),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {"id": finding.id} | outcome_document(finding.outcome) | {"dead": list(finding.outcome.dead)}
+
+
+def _texts(points: Points) -> list[str]:
+    return sorted(map(str, points))

@@ -1,0 +1,97 @@
+"""A campaign as JUnit XML, which every CI system shows: a suite per request class, red exactly where the exit code is.
+
+Each suite begins with a case for the search itself, which is an *error* where the campaign could not tell. Then comes a
+case per finding: a *failure*, or, compared with a baseline, *skipped* if it was accepted. Accepted findings that no
+longer fail are cases that pass. There are no times: events have none, and the same ledger makes the same file.
+
+The structure is the one that Jenkins' xUnit plugin checks (`junit-10.xsd`), which is the strictest in wide use.
+"""
+
+import re
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from cutset.model.finding import Finding
+from cutset.report.campaign.baseline import Comparison, Standing
+from cutset.report.campaign.gaps import gaps
+from cutset.report.campaign.summary import RequestSummary, Summary
+from cutset.report.campaign.terminal import describe_cut
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
+
+
+def to_xml(summary: Summary, comparison: Comparison | None = None) -> str:
+    suites = [_suite(request, summary, comparison) for request in summary.requests]
+    root = Element("testsuites", {"name": "cutset"} | _counts(suites, "tests", "failures", "errors"))
+    root.extend(suites)
+    indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def _suite(request: RequestSummary, summary: Summary, comparison: Comparison | None) -> Element:
+    cases = [_search_case(request, gaps(request, summary))]
+    cases += [_finding_case(finding, summary.started.replay, comparison) for finding in request.findings]
+    cases += _better_cases(request.name, comparison)
+    suite = Element("testsuite", {"name": _text(request.name), "tests": str(len(cases))})
+    for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(attribute, str(sum(case.find(tag) is not None for case in cases)))
+    suite.extend(cases)
+    return suite
+
+
+def _search_case(request: RequestSummary, problems: list[str]) -> Element:
+    case = _case(request.name, "search")
+    if problems:
+        _add(case, "error", _complete(request), "incomplete", "\n".join(problems))
+    else:
+        SubElement(case, "system-out").text = _text(_complete(request))
+    return case
+
+
+def _finding_case(finding: Finding, replay: str, comparison: Comparison | None) -> Element:
+    case = _case(finding.request, _name(finding))
+    compared = comparison.standing_of(finding) if comparison else None
+    lines = [f"user sees  {finding.outcome.reason}"]
+    lines += [f"killed     {', '.join(finding.outcome.dead)}"] if finding.outcome.dead else []
+    lines += [f"evidence   trace {' '.join(finding.outcome.trace_ids)}", f"replay     {replay} {finding.id}"]
+    if compared and compared.standing is Standing.ACCEPTED:
+        because = compared.because or "no reason given"
+        SubElement(case, "skipped", {"message": _text(f"accepted: {because}")}).text = _text("\n".join(lines))
+    else:
+        kind = compared.standing.value if compared else "finding"
+        lines += [f"worse      {compared.because}"] if compared and compared.because else []
+        _add(case, "failure", finding.outcome.reason, kind, "\n".join(lines))
+    return case
+
+
+def _better_cases(request: str, comparison: Comparison | None) -> Iterator[Element]:
+    for each in comparison.better if comparison else ():
+        if each.accepted.failed and each.accepted.finding.request == request:
+            case = _case(request, _name(each.accepted.finding))
+            SubElement(case, "system-out").text = _text(f"better: {each.words}")
+            yield case
+
+
+def _name(finding: Finding) -> str:
+    return f"survives {describe_cut(finding.cut)} ({finding.id})"
+
+
+def _complete(request: RequestSummary) -> str:
+    return f"complete up to size {request.complete_up_to}" if request.complete_up_to >= 0 else "not tested"
+
+
+def _case(request: str, name: str) -> Element:
+    return Element("testcase", {"classname": _text(request), "name": _text(name)})
+
+
+def _add(case: Element, tag: str, message: str, kind: str, text: str) -> None:
+    SubElement(case, tag, {"message": _text(message), "type": kind}).text = _text(text)
+
+
+def _counts(suites: list[Element], *attributes: str) -> dict[str, str]:
+    return {name: str(sum(int(suite.get(name, "0")) for suite in suites)) for name in attributes}
+
+
+def _text(text: str) -> str:
+    """Answers of services hold anything; what cannot be written becomes visible."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,128 @@
+"""A campaign as text for people: each request, what breaks it, what the user would see, and how to see it again."""
+
+from collections.abc import Iterator
+
+from rich.markup import escape
+
+from cutset.model.fault import UNAVAILABLE, Cut
+from cutset.model.finding import Finding
+from cutset.model.outcome import Points
+from cutset.report.campaign.summary import RequestSummary, Summary
+from cutset.search.strategies import AcrossRequests, StrategyName
+
+PREDICTED_SHOWN = 5
+
+
+def to_lines(summary: Summary) -> Iterator[str]:
+    """Lines with rich's markup."""
+    for request in summary.requests:
+        yield from _request_lines(request, summary.started.replay)
+        yield ""
+    yield _totals(summary)
+    yield from _method(summary)
+
+
+def describe_cut(cut: Cut) -> str:
+    """The usual effect goes without saying."""
+    return " + ".join(
+        str(fault.point) if fault.effect == UNAVAILABLE and fault.percent == 100 and not fault.attempts else str(fault)
+        for fault in sorted(cut)
+    )
+
+
+def describe_points(points: Points) -> str:
+    return " + ".join(map(str, sorted(points)))
+
+
+def _request_lines(request: RequestSummary, replay: str) -> Iterator[str]:
+    yield f"[bold]{escape(request.name)}[/]  {_completeness(request)}"
+    if request.complete_up_to >= 0 and request.assumption:
+        yield f"  [dim]proof rests on: {escape(request.assumption)}[/]"
+    for finding in request.findings:
+        yield from _finding_lines(finding, replay)
+        if not request.is_minimal(finding):
+            yield "    [magenta]minimal    not proven: smaller cuts inside it are still to be tried[/]"
+    for cut, survived in request.masked:
+        yield (
+            f"  [red]✗ masked[/]    [bold]{escape(describe_points(cut))}[/]  "
+            f"fails, but survives together with {escape(describe_points(survived - cut))}"
+        )
+    for finding in request.degradations:
+        yield f"  [yellow]~ degraded[/]  {escape(describe_cut(finding.cut))}  [dim]{escape(finding.outcome.reason)}[/]"
+    for outcome in request.undecided:
+        yield f"  [magenta]? unknown[/]   {escape(describe_cut(outcome.cut))}  [dim]{escape(outcome.reason)}[/]"
+    yield from _predicted_lines(request)
+    for point in sorted(request.not_reached):
+        yield (
+            f"  [magenta]! not coverable[/]  {escape(str(point))}  "
+            "[dim]called without the trace context, so no plan reaches it[/]"
+        )
+
+
+def _completeness(request: RequestSummary) -> str:
+    effort = f"{_count(request.experiments, 'experiment')}"
+    effort += f" in {_count(request.rounds, 'round')}" if request.rounds else ""
+    effort = f"[dim]{effort}, {_count(request.requests, 'request')}[/]"
+    if request.complete_up_to < 0:
+        return f"[magenta]not tested: {escape(request.problem)}[/]" if request.problem else effort
+    text = f"complete up to size {request.complete_up_to}{_progress_beyond(request)}"
+    return f"{text}{f'; {escape(request.problem)}' if request.problem else ''}  {effort}"
+
+
+def _progress_beyond(request: RequestSummary) -> str:
+    """How far the next size has come, where the search stopped in its midst."""
+    size = request.complete_up_to + 1
+    left = sum(len(cut) == size for cut in request.predicted)
+    confirmed = sum(len(finding.cut) == size for finding in request.findings)
+    return f", {confirmed} of {confirmed + left} predicted cuts of size {size} confirmed" if left else ""
+
+
+def _predicted_lines(request: RequestSummary) -> Iterator[str]:
+    for cut in request.predicted[:PREDICTED_SHOWN]:
+        yield f"  [magenta]? predicted[/] {escape(describe_points(cut))}  [dim]expected to fail, but not tried[/]"
+    if (more := len(request.predicted) - PREDICTED_SHOWN) > 0:
+        yield f"    [dim]and {more:,} more[/]"
+
+
+def _finding_lines(finding: Finding, replay: str) -> Iterator[str]:
+    outcome = finding.outcome
+    yield f"  [red]✗ fails[/]     [bold]{escape(describe_cut(finding.cut))}[/]"
+    yield f"    user sees  {escape(outcome.reason)}"
+    if outcome.dead:
+        yield f"    [red]killed     {escape(', '.join(outcome.dead))}[/]"
+    tries = len(outcome.trace_ids)
+    yield f"    evidence   [dim]failed {tries} of {tries} times, never without; trace {' '.join(outcome.trace_ids)}[/]"
+    yield f"    replay     [green]{escape(replay)} {finding.id}[/]"
+
+
+def _totals(summary: Summary) -> str:
+    experiments = sum(request.experiments for request in summary.requests)
+    undecided = sum(len(request.undecided) for request in summary.requests)
+    text = f"{_count(len(summary.findings), 'minimal cut')} in {_count(len(summary.requests), 'request class', 'es')}"
+    text += f", {_count(experiments, 'experiment')}"
+    text += f" of {summary.requests_per_experiment:.1f} requests each" if experiments else ""
+    return text + (f", {undecided} unknown" if undecided else "") + ("" if summary.finished else ", interrupted")
+
+
+def _method(summary: Summary) -> Iterator[str]:
+    started = summary.started
+    if started.strategy:
+        # The papers' strategies know no certificates.
+        kind = f", {started.certificates} certificates" if started.strategy == StrategyName.CUTS else ""
+        yield f"[dim]Strategy `{started.strategy}`{kind}[/]"
+    if started.repeats:
+        chance = _percent(summary.false_finding_chance)
+        yield (
+            f"[dim]A failure is believed after {started.repeats} in a row: at {_percent(started.flake_rate)} flaky "
+            f"answers a false finding has a chance of at most {chance} per experiment[/]"
+        )
+    if started.across_requests == AcrossRequests.TRUST:
+        yield "[yellow]What failed one request class was taken to fail others, untested (`across_requests: trust`)[/]"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
+
+
+def _count(number: int, noun: str, plural: str = "s") -> str:
+    return f"{number:,} {noun}{'' if number == 1 else plural}"

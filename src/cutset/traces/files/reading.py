@@ -1,0 +1,178 @@
+"""Files of traces: which there are, what they are compressed with, which format they have, and the spans in them."""
+
+import glob
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from enum import StrEnum
+from pathlib import Path
+from typing import BinaryIO
+
+from cutset.errors import InputError, UsageError
+from cutset.model.span import Span
+from cutset.traces.files import alibaba, csv_table, jaeger, nezha, zipkin
+from cutset.traces.files import otlp as otlp_file
+from cutset.traces.files.compressed import inflated, with_head
+from cutset.traces.files.tally import Tally
+
+STDIN = Path("-")
+HEAD_BYTES = 64 * 1024  # of the content, by which a format is known
+NO_SPANS = "file without spans"
+
+
+class Format(StrEnum):
+    OTLP_JSON = "otlp-json"  # also Tempo's
+    OTLP_PROTO = "otlp-proto"
+    JAEGER = "jaeger"
+    ZIPKIN = "zipkin"
+    ALIBABA_2021 = "alibaba-2021"
+    ALIBABA_2022 = "alibaba-2022"
+    NEZHA = "nezha"
+    CSV = "csv"
+
+
+_READERS: Mapping[Format, Callable[[BinaryIO, Tally], Iterator[Span]]] = {
+    Format.OTLP_JSON: otlp_file.read_json,
+    Format.OTLP_PROTO: otlp_file.read_protobuf,
+    Format.JAEGER: jaeger.read,
+    Format.ZIPKIN: zipkin.read,
+    Format.ALIBABA_2021: alibaba.read,
+    Format.ALIBABA_2022: alibaba.read,
+    Format.NEZHA: nezha.read,
+}
+
+# The keys that only one format has, or has first.
+_FORMAT_OF_KEY = {
+    **dict.fromkeys(
+        (b"resourceSpans", b"batches", b"resource", b"scopeSpans", b"instrumentationLibrarySpans"), Format.OTLP_JSON
+    ),
+    **dict.fromkeys((b"data", b"traceID", b"spanID", b"processes", b"processID"), Format.JAEGER),
+    **dict.fromkeys((b"traceId", b"localEndpoint", b"remoteEndpoint", b"binaryAnnotations"), Format.ZIPKIN),
+}
+_KNOWN_KEY = re.compile(rb'"(' + rb"|".join(_FORMAT_OF_KEY) + rb')"\s*:')
+_NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_HEADER_CELL = re.compile(r"[\w.]+")
+
+# What lies about in directories of traces and is none.
+# fmt: off
+_OTHER_SUFFIXES = frozenset({
+    ".cfg", ".go", ".html", ".ini", ".ipynb", ".java", ".jpg", ".js", ".lock", ".log", ".md", ".pdf", ".png", ".py",
+    ".rst", ".sh", ".svg", ".toml", ".ts", ".xml", ".yaml", ".yml",
+})
+# fmt: on
+_OTHER_NAMES = re.compile("readme|licen[cs]e|notice|authors|changelog|makefile|dockerfile", re.IGNORECASE)
+
+
+class _FileTally(Tally):
+    """Counts for all files, and says in which one something was."""
+
+    def __init__(self, total: Tally, file: str) -> None:
+        super().__init__()
+        self._total = total
+        self._file = file
+
+    def skip(self, reason: str, where: str, count: int = 1) -> None:
+        self._total.skip(reason, f"{self._file}: {where}", count)
+
+
+def find_files(sources: Sequence[str]) -> list[Path]:
+    """The files that are named, those that patterns match, and those in directories; each once, `-` for stdin."""
+    found: dict[Path, None] = {}
+    for source in sources:
+        if not source:
+            raise UsageError("The name of a source is empty", hint="Name files, directories or patterns, or `-`")
+        path = Path(source)
+        if path == STDIN or path.is_file():
+            matches = [path]
+        elif path.is_dir():
+            matches = _files_in(path)
+        elif path.exists():  # a pipe or device
+            matches = [path]
+        else:
+            matches = [
+                file
+                for match in sorted(glob.glob(source, recursive=True))  # noqa: PTH207 – patterns may be absolute
+                for file in (_files_in(Path(match)) if Path(match).is_dir() else [Path(match)])
+            ]
+            if not matches and glob.escape(source) == source:
+                raise UsageError(f"`{source}` does not exist", hint="Name files, directories or patterns, or `-`")
+        if not matches:
+            raise UsageError(
+                f"No file of traces matches `{source}`", hint="Hidden files and files such as README.md do not count"
+            )
+        found.update(dict.fromkeys(matches))
+    return list(found)
+
+
+def read_file(
+    path: Path,
+    tally: Tally,
+    format: Format | None = None,  # noqa: A002 – the word that the command line has
+    mapping: Path | None = None,
+) -> Iterator[Span]:
+    """The spans of a file, whatever it is compressed with; a table needs the mapping that explains its columns."""
+    name = "standard input" if path == STDIN else str(path)
+    file_tally = _FileTally(tally, name)
+    before = tally.spans
+    with ExitStack() as stack:
+        try:
+            file = sys.stdin.buffer if path == STDIN else stack.enter_context(path.open("rb"))
+            head, stream = with_head(inflated(file, file_tally), HEAD_BYTES)
+            if head.strip():
+                for span in _reader(head, name, format, mapping)(stream, file_tally):
+                    tally.spans += 1
+                    yield span
+        except OSError as error:
+            raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
+    if tally.spans == before:
+        tally.skip(NO_SPANS, name)
+
+
+def _reader(
+    head: bytes,
+    name: str,
+    format: Format | None,  # noqa: A002
+    mapping: Path | None,
+) -> Callable[[BinaryIO, Tally], Iterator[Span]]:
+    chosen = format or (Format.CSV if mapping else _format(head, name))
+    if chosen is not Format.CSV:
+        return _READERS[chosen]
+    if mapping is None:
+        raise UsageError(
+            f"{name} is a table whose columns need an explanation", hint="Say what they mean with `--mapping FILE.yaml`"
+        )
+    columns = csv_table.load_mapping(mapping)
+    return lambda stream, tally: csv_table.read(stream, tally, columns)
+
+
+def _format(head: bytes, name: str) -> Format:
+    content = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if _NOT_TEXT.search(head) and b"\x0a" in (head[:1], head[4:5]):
+        return Format.OTLP_PROTO
+    if (key := _KNOWN_KEY.search(content)) is not None:
+        return _FORMAT_OF_KEY[key[1]]
+    if content.startswith(b"["):
+        return Format.ZIPKIN  # the only one that may be an empty array
+    header = {
+        cell.lower() for cell in _HEADER_CELL.findall(content.partition(b"\n")[0][:4096].decode(errors="replace"))
+    }
+    if {"traceid", "rpctype", "um", "dm"} <= header:
+        return Format.ALIBABA_2022 if "service" in header or "uminstanceid" in header else Format.ALIBABA_2021
+    if {"traceid", "spanid", "podname", "operationname"} <= header:
+        return Format.NEZHA
+    raise InputError(
+        f"The format of {name} is not known: it starts with {content[:40]!r}",
+        hint=f"Say which it is with `--format`: {', '.join(Format)}; a table also needs `--mapping`",
+    )
+
+
+def _files_in(directory: Path) -> list[Path]:
+    return [
+        path
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(directory).parts)
+        and path.suffix.lower() not in _OTHER_SUFFIXES
+        and not _OTHER_NAMES.match(path.name)
+    ]

@@ -1,0 +1,45 @@
+import json
+
+import pytest
+from tests.samples.campaign import EVENTS
+
+from cutset.report.campaign.json import to_document
+from cutset.report.campaign.summary import summarise
+
+
+def test_a_document_holds_everything_a_machine_needs() -> None:
+    document = json.loads(json.dumps(to_document(summarise(EVENTS), "one")))
+
+    assert document["format"] == 1
+    assert document["campaign"] == "one"
+    assert document["complete"] is False
+    home, pay, down = document["requests"]
+    assert home["findings"] == [
+        {
+            "id": "4006342a",
+            "cut": ["cart/GetCart:abort(503)"],
+            "reason": "500 with `no cart`",
+            "trace_ids": ["aaaaaaaa", "bbbbbbbb"],
+            "dead": [],
+            "minimal": True,
+            "replay": "cutset explore --replay 4006342a",
+        }
+    ]
+    assert [each["cut"] for each in home["degraded"]] == [["ad/GetAds:abort(503)"]]
+    assert home["complete_up_to"] == 3
+    assert home["assumption"] == "behaviour depends on which calls fail"
+    assert home["masked"] == [{"cut": ["cart/GetCart"], "survived": ["cart/GetCart", "flag/Get"]}]
+    assert (home["rounds"], home["experiments"], home["requests"]) == (5, 5, 15)
+    assert pay["not_reached"] == ["currency/Convert"]
+    assert pay["undecided"][0]["cut"] == ["x/Y:abort(503)"]
+    assert pay["predicted"] == [["a/1", "a/2"], ["a/1", "a/3"], ["b/1", "b/2", "b/3"]]
+    assert down["problem"].startswith("unhealthy baseline")
+
+
+def test_a_document_says_how_the_search_was_made_and_what_it_cost() -> None:
+    document = to_document(summarise(EVENTS), "one")
+
+    assert (document["strategy"], document["certificates"], document["across_requests"]) == ("cuts", "hybrid", "verify")
+    assert (document["failures_needed"], document["flake_rate"]) == (2, 0.01)
+    assert document["false_finding_chance"] == pytest.approx(0.0001)
+    assert document["requests_per_experiment"] == 3.0

@@ -1,0 +1,53 @@
+from dataclasses import replace
+
+from tests.samples.campaign import EVENTS
+
+from cutset.model.event import CampaignFinished, RequestFinished
+from cutset.report.campaign.summary import outcomes_of, summarise
+
+
+def test_only_minimal_cuts_are_findings() -> None:
+    (home, *_) = summarise(EVENTS).requests
+
+    assert [len(finding.cut) for finding in home.findings] == [1]
+
+
+def test_a_campaign_is_complete_when_it_finished_without_problems_and_unknowns() -> None:
+    healthy = [
+        event
+        for event in EVENTS
+        if getattr(event, "request", "GET /") == "GET /" and not isinstance(event, CampaignFinished)
+    ]
+    others = [RequestFinished(request=name, complete_up_to=3, reason="") for name in ("POST /pay", "GET /down")]
+
+    assert summarise([*healthy, *others, CampaignFinished(reason="")]).complete
+    assert not summarise([*healthy, *others]).complete
+    assert not summarise(EVENTS).complete
+
+
+def test_no_events_no_summary() -> None:
+    assert summarise([]).requests == ()
+
+
+def test_cuts_larger_than_was_asked_for_are_no_findings() -> None:
+    (home, *_) = summarise(EVENTS).requests
+
+    assert "more than was asked for" not in {finding.outcome.reason for finding in home.findings}
+
+
+def test_a_resumed_campaign_is_summarised_by_its_latest_start() -> None:
+    again = replace(EVENTS[0], max_size=4, strategy="ldfi")  # type: ignore[type-var]
+    resumed = summarise([*EVENTS, again])
+
+    assert (resumed.started.max_size, resumed.started.strategy) == (4, "ldfi")
+    assert not resumed.finished
+    assert {request.name: request.problem for request in resumed.requests} == {
+        "GET /": "",
+        "POST /pay": "the campaign was interrupted",
+        "GET /down": "the campaign was interrupted",
+    }
+    assert summarise([*EVENTS, again, CampaignFinished(reason="")]).finished
+
+
+def test_the_runs_of_the_audit_count_as_outcomes_of_their_request() -> None:
+    assert [len(outcomes_of(name, EVENTS)) for name in ("GET /", "POST /pay", "GET /down")] == [1 + 5, 4, 0]

@@ -1,0 +1,298 @@
+import random
+import re
+from dataclasses import replace
+from itertools import combinations, pairwise
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cutset.model.call_tree import Component, Role
+from cutset.report.drawing.layout import DENSE, ROOMY, Arc, Layout, lay_out
+from cutset.report.drawing.service_graph import (
+    MOST_CONNECTIONS,
+    MOST_SERVICES,
+    Edge,
+    Node,
+    ServiceGraph,
+    service_graph_svg,
+)
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def node(name: str, component: Component = Component.RPC, **changes) -> Node:
+    return replace(Node(name, component, entry=False, calls=10, failures=0), **changes)
+
+
+def edge(caller: str, callee: str, role: Role = Role.ALWAYS, **changes) -> Edge:
+    return replace(Edge(caller, callee, ("Get",), calls=10, failures=0, role=role), **changes)
+
+
+def graph_of(*edges: Edge, **marks) -> ServiceGraph:
+    names = dict.fromkeys(name for each in edges for name in each.ends)
+    return ServiceGraph(tuple(node(name) for name in names), edges, **marks)
+
+
+def random_graph(services: int, connections: int) -> ServiceGraph:
+    """Few services get most calls; there are cycles, self-calls, stores and unconnected services."""
+    chance = random.Random(7)
+    nodes = [
+        node(f"service-{each}", chance.choice(list(Component)), entry=each < 5, calls=int(chance.paretovariate(0.5)))
+        for each in range(services)
+    ]
+    popular = [1 / (each + 1) for each in range(services)]
+    pairs = {
+        (chance.randrange(services), chance.choices(range(services), popular)[0]): None for _ in range(connections)
+    }
+    edges = [
+        edge(f"service-{one}", f"service-{other}", chance.choice(list(Role)), calls=chance.randrange(10**6))
+        for one, other in pairs
+    ]
+    return ServiceGraph(tuple(nodes), tuple(edges))
+
+
+def parsed(graph: ServiceGraph, title: str = "") -> ET.Element:
+    return ET.fromstring(service_graph_svg(graph, title=title))
+
+
+def groups(picture: ET.Element, *classes: str) -> list[ET.Element]:
+    """Those of the graph, which have a tooltip; those of the legend have none."""
+    return [
+        each
+        for each in picture.iter(f"{SVG}g")
+        if {*classes} <= {*each.get("class", "").split()} and each.find(f"{SVG}title") is not None
+    ]
+
+
+def tooltip(group: ET.Element) -> str:
+    return group.findtext(f"{SVG}title")
+
+
+def texts(picture: ET.Element) -> list[str]:
+    return [each.text for each in picture.iter(f"{SVG}text")]
+
+
+def test_every_service_and_every_connection_is_drawn_with_its_counts():
+    picture = parsed(
+        graph_of(
+            edge("frontend", "cart", calls=1_234_567, failures=12_345, apis=("GetCart", "AddItem")),
+            edge("cart", "redis", calls=1),
+        )
+    )
+    assert [tooltip(each).split("\n")[0] for each in groups(picture, "box")] == ["cart", "frontend", "redis"]
+    assert [tooltip(each) for each in groups(picture, "edge")] == [
+        "cart → redis\n1 call, always\nGet",
+        "frontend → cart\n1,234,567 calls, 1 % failed, always\nGetCart\nAddItem",
+    ]
+    assert {"frontend", "cart", "redis", "3 services · 2 connections · 1.23M calls, 1 % failed"} <= {*texts(picture)}
+
+
+def test_callers_are_left_of_callees():
+    layout = laid_out([(0, 1), (1, 2), (0, 2)], services=3)
+    assert [box.left for box in layout.boxes] == sorted(box.left for box in layout.boxes)
+
+
+def test_roles_are_classes_and_calls_that_are_not_always_made_are_not_solid():
+    picture = parsed(graph_of(*(edge("a", role.value, role) for role in Role)))
+    for role in Role:
+        [group] = groups(picture, "edge", role.value)
+        line = next(each for each in group if each.get("class") == "line")
+        assert (line.get("stroke-dasharray") is None) == (role is Role.ALWAYS)
+
+
+def test_the_critical_workflow_is_drawn_last_with_its_services():
+    picture = parsed(
+        graph_of(
+            edge("a", "b", calls=1), edge("a", "c", calls=999), edge("c", "d"), highlighted=frozenset({("a", "b")})
+        )
+    )
+    assert tooltip(groups(picture, "edge")[-1]).startswith("a → b")
+    assert [tooltip(each).split("\n")[0] for each in groups(picture, "edge", "critical")] == ["a → b"]
+    assert {tooltip(each).split("\n")[0] for each in groups(picture, "box", "critical")} == {"a", "b"}
+    assert "critical workflow" in texts(picture)
+
+
+def test_broken_services_have_a_badge():
+    picture = parsed(graph_of(edge("a", "b"), cut=frozenset({"b"})))
+    [broken] = groups(picture, "cut")
+    assert tooltip(broken).startswith("b\n")
+    assert broken.find(f"{SVG}circle") is not None
+
+
+@pytest.mark.parametrize(
+    ("component", "shape"),
+    [
+        (Component.HTTP, "service"),
+        (Component.UNKNOWN, "service"),
+        (Component.DATABASE, "store"),
+        (Component.CACHE, "store"),
+        (Component.QUEUE, "queue"),
+    ],
+)
+def test_stores_and_queues_have_shapes_of_their_own(component, shape):
+    [box] = groups(parsed(ServiceGraph((node("a", component),), ())), "box")
+    assert shape in box.get("class").split()
+
+
+def test_lines_are_thicker_the_more_calls_and_redder_the_more_fail():
+    picture = parsed(
+        graph_of(
+            edge("a", "b", calls=10),
+            edge("a", "c", calls=1_000, failures=9),
+            edge("a", "d", calls=100_000, failures=1_000),
+            edge("a", "e", calls=10_000_000, failures=1_000_000),
+        )
+    )
+    lines = {tooltip(each).split("\n")[0][-1]: each for each in groups(picture, "edge")}
+    widths = [
+        float(next(part for part in lines[name] if part.get("class") == "line").get("stroke-width")) for name in "bcde"
+    ]
+    assert all(thin < thick for thin, thick in pairwise(widths))
+    marks = [{"some-failed", "many-failed"} & {*lines[name].get("class").split()} for name in "bcde"]
+    assert marks == [set(), set(), {"some-failed"}, {"many-failed"}]
+
+
+def test_a_service_that_always_fails_is_said_to_do_so():
+    picture = parsed(ServiceGraph((node("a", calls=7, failures=7),), ()))
+    assert "7 calls, 100 % failed" in texts(picture)
+
+
+@pytest.mark.parametrize(
+    "name", ["<script>alert(1)</script>", "\"'><svg onload=x>", "]]>&amp;&#0;", "a\x00b\x1b\ud800\uffff", "x\u202ey"]
+)
+def test_hostile_names_stay_text(name):
+    picture = parsed(
+        ServiceGraph((node(name), node("b")), (edge(name, "b", apis=(name,)), edge("b", name))), title=name
+    )
+    shown = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
+    assert len(groups(picture, "box")) == 2
+    assert f"{shown} → b\n10 calls, always\n{shown}" in map(tooltip, groups(picture, "edge"))
+    assert not [each for each in picture.iter() if each.tag.removeprefix(SVG) == "script" or each.get("onload")]
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_name_gives_well_formed_xml_that_can_be_written(name, api):
+    svg = service_graph_svg(ServiceGraph((node(name),), (edge(name, name, apis=(api,)),)), title=name)
+    ET.fromstring(svg.encode())
+
+
+def test_long_names_lose_their_middle_but_not_in_the_tooltip():
+    name = "payments-" + "very-" * 20 + "internal"
+    picture = parsed(ServiceGraph((node(name),), ()))
+    [label] = [text for text in texts(picture) if text.startswith("payments")]
+    assert re.fullmatch(r"payments-.*….*internal", label)
+    assert len(label) <= ROOMY.letters
+    assert tooltip(groups(picture, "box")[0]).startswith(name + "\n")
+
+
+def test_tooltips_are_bounded_too():
+    name, apis = "x" * 10**6, tuple(f"Api{each}" for each in range(1_000))
+    svg = service_graph_svg(ServiceGraph((node(name), node("b")), (edge("b", name, apis=apis),)), title=name)
+    assert len(svg) < 20_000
+    assert "and 988 more" in svg
+
+
+def test_an_empty_graph_is_a_picture_that_says_so():
+    assert "0 services · 0 connections · 0 calls" in texts(parsed(ServiceGraph((), ())))
+
+
+def test_cycles_and_self_calls_are_drawn_between_the_right_services():
+    picture = parsed(graph_of(edge("a", "b"), edge("b", "c"), edge("c", "a"), edge("b", "a"), edge("c", "c")))
+    assert {tooltip(each).split("\n")[0] for each in groups(picture, "edge")} == {
+        "a → b", "b → c", "c → a", "b → a", "c → c",
+    }  # fmt: skip
+    layout = laid_out([(0, 1), (1, 0), (1, 1)], services=2)
+    there, back, itself = layout.ways
+    first, second = layout.boxes
+    assert (there[0][0], there[-1][0]) == (first.right, second.left)
+    assert (back[0][0], back[-1][0]) == (second.left, first.right)
+    assert there[0][1] != back[-1][1]
+    assert not itself
+
+
+def test_the_picture_does_not_depend_on_the_order_of_its_parts():
+    graph = random_graph(60, 150)
+    turned = replace(graph, nodes=graph.nodes[::-1], edges=graph.edges[::-1])
+    assert service_graph_svg(graph) == service_graph_svg(graph) == service_graph_svg(turned)
+
+
+def test_200_services_are_all_drawn():
+    graph = random_graph(200, 500)
+    picture = parsed(graph)
+    assert len(groups(picture, "box")) == 200
+    assert len(groups(picture, "edge")) == len(graph.edges)
+
+
+def test_of_2000_services_those_with_the_most_traffic_and_the_marked_ones_are_drawn_and_the_rest_is_counted():
+    graph = random_graph(2_000, 6_000)
+    least = min(graph.nodes, key=lambda each: each.calls).name
+    picture = parsed(replace(graph, cut=frozenset({least})))
+    drawn = {tooltip(each).split("\n")[0] for each in groups(picture, "box")}
+    busiest = sorted(graph.nodes, key=lambda each: -each.calls)[: MOST_SERVICES // 2]
+    assert drawn >= {least, *(each.name for each in busiest)}
+    assert len(drawn) == MOST_SERVICES
+    left_out = len(graph.edges) - len(groups(picture, "edge"))
+    assert f"Not drawn: 1,750 services and {left_out:,} connections with the least traffic" in texts(picture)
+
+
+def test_of_too_many_connections_those_with_the_most_traffic_are_drawn():
+    names = [str(each) for each in range(50)]
+    picture = parsed(graph_of(*(edge(one, other, calls=int(one)) for one in names for other in names)))
+    assert len(groups(picture, "edge")) == MOST_CONNECTIONS
+    assert f"Not drawn: 0 services and {2_500 - MOST_CONNECTIONS:,} connections with the least traffic" in texts(
+        picture
+    )
+
+
+def test_a_gateway_with_150_callees_is_no_strip():
+    layout = laid_out([(0, callee) for callee in range(1, 151)], services=151)
+    assert layout.height < layout.width
+
+
+def test_unconnected_services_fill_several_columns():
+    layout = laid_out([], services=100)
+    assert 4 < len({box.left for box in layout.boxes}) < 20
+
+
+def test_light_and_dark_have_colours_of_their_own():
+    style = parsed(graph_of(edge("a", "b"))).findtext(f"{SVG}style")
+    light, dark = style.split("@media (prefers-color-scheme:dark)")
+    assert ".service-graph .ground{fill:#ffffff}" in light
+    assert ".service-graph .ground{fill:#0d1117}" in dark
+
+
+@given(st.data())
+def test_boxes_never_overlap_and_lines_pass_between_them(data):
+    services = data.draw(st.integers(1, 30))
+    ends = st.integers(0, services - 1)
+    pairs = data.draw(st.lists(st.tuples(ends, ends), max_size=60))
+    layout = laid_out(pairs, services)
+    assert_no_overlap(layout)
+    for (caller, callee), way in zip(pairs, layout.ways, strict=True):
+        if caller != callee:
+            assert layout.boxes[caller].top < way[0][1] < layout.boxes[caller].top + DENSE.box_height
+            assert layout.boxes[callee].top < way[-1][1] < layout.boxes[callee].top + DENSE.box_height
+        for (x, y), (to_x, _) in list(pairwise(way))[1::2]:  # the straight parts, inside columns
+            left, right = min(x, to_x), max(x, to_x)
+            in_column = [box for box in layout.boxes if left <= box.left and box.right <= right]
+            assert not [box for box in in_column if box.top < y < box.top + box.height]
+
+
+def test_boxes_of_a_large_graph_do_not_overlap():
+    chance = random.Random(3)
+    assert_no_overlap(laid_out([(chance.randrange(200), chance.randrange(200)) for _ in range(500)], services=200))
+
+
+def laid_out(pairs: list[tuple[int, int]], services: int) -> Layout:
+    return lay_out([80 + each % 40 for each in range(services)], {0}, [Arc(*pair, "always") for pair in pairs], DENSE)
+
+
+def assert_no_overlap(layout: Layout) -> None:
+    for one, other in combinations(layout.boxes, 2):
+        apart = one.right < other.left or other.right < one.left
+        assert apart or abs(one.top - other.top) > DENSE.box_height
+    for box in layout.boxes:
+        assert 0 <= box.left <= box.right <= layout.width
+        assert -0.01 <= box.top <= box.top + box.height <= layout.height + 0.01

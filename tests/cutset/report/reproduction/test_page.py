@@ -1,0 +1,155 @@
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.samples.reproduction import FAILURE_LOG, MESSAGES, RUN_LOG, case, fault, reproduction, result, sample
+
+from cutset.report.reproduction.page import MOST_ROWS, to_page
+
+VOID = {"meta", "br"}
+
+
+class Reader(HTMLParser):
+    """Checks that tags are closed in order; gathers tags and text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.feed(page)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes.update(name for name, _ in attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] != "style":
+            self.text += data
+
+
+def test_the_page_answers_the_questions_in_order(tmp_path: Path) -> None:
+    other = reproduction(tmp_path, fault(occurrence=4), group="a full disk")
+    found = replace(sample(tmp_path), alternatives=(other,), first_found=other)
+    page = to_page(found, case(), FAILURE_LOG)
+
+    assert re.findall("<h[23]>(.*?)</h", page) == [
+        "What failed",
+        "Where",
+        "When",
+        "Why it is believed",
+        "How the log follows from it",
+        "The failure log, and the log of the run that reproduced it",
+        "What else shows the same symptom",
+        "a full disk",
+        "What was simplified",
+        "What to do next",
+    ]
+    text = Reader(page).text
+    assert "▸    11              file.write(" in text
+    assert "the 3rd time it gets there, in MainThread of the workload's own process" in text
+    assert "about line 3 of 9" in text
+    assert "causal chain of 4 steps" in text
+    assert "python replay/replay.py\npytest replay/test_reproduction.py" in text
+
+
+def test_messages_are_marked_in_both_logs(tmp_path: Path) -> None:
+    page = to_page(sample(tmp_path), case(), FAILURE_LOG)
+
+    marked = re.findall(r'<div class="(mark[ a-z]*)"><b>(\d+)</b>', page)
+    assert marked == [("mark", line) for line in "337788"] + [("mark lacking", "9")]
+    assert page.index("⚡ about here") < page.index("<b>3</b>")
+
+
+def test_nothing_comes_from_elsewhere_and_nothing_runs(tmp_path: Path) -> None:
+    page = to_page(sample(tmp_path), case(), FAILURE_LOG)
+    read = Reader(page)
+
+    assert not {"script", "link", "img", "iframe", "object", "a"} & set(read.tags)
+    assert not {"src", "href"} & read.attributes
+    assert not re.search(r"url\(|@import", page)
+
+
+def test_what_is_hostile_in_logs_source_and_names_is_shown_as_text(tmp_path: Path) -> None:
+    hostile = "</pre></title></style><script>alert('\"&`1`')</script>\x00\u202e\x1b[31m"
+    path = tmp_path / "diskqueue.py"
+    path.write_text(f"# {hostile[:60]}\n" * 20)
+    (tmp_path / "run.log").write_text(RUN_LOG + hostile)
+    site = replace(fault().site, path=str(path), expression=hostile, function=hostile, module=hostile)
+    best = reproduction(
+        tmp_path,
+        fault(site=site, effect=hostile, thread=hostile, why=hostile, stack=(hostile,)),
+        reason=hostile,
+        group=hostile,
+        messages=tuple(replace(each, text=hostile, chain=each.chain) for each in MESSAGES),
+    )
+    asked = replace(case(), sources=(hostile,))
+    for page in (to_page(result(best, best), asked, FAILURE_LOG + hostile), to_page(result(None), asked, hostile)):
+        read = Reader(page)
+        assert "script" not in read.tags
+        assert "<script>alert(" in read.text
+        assert not {"\x00", "\u202e", "\x1b"} & set(page)
+
+
+@given(st.text(), st.text())
+def test_any_log_and_any_message_give_a_page(log: str, message: str) -> None:
+    best = reproduction(Path("/nowhere"), messages=(replace(MESSAGES[0], text=message),), reason=message)
+    page = to_page(result(best), case(), log)
+
+    Reader(page)
+    page.encode()
+
+
+def test_huge_logs_are_bounded_and_what_is_of_interest_stays(tmp_path: Path) -> None:
+    line = "2026-11-16 03:00:00,001 INFO [MainThread] diskqueue: working" + " and working" * 5 + "\n"
+    log = line * 30_000 + FAILURE_LOG + "x" * 1_000_000
+    (tmp_path / "run.log").write_text(line * 30_000 + RUN_LOG)
+    messages = tuple(replace(message, line=30_000 + message.line) for message in MESSAGES)
+    page = to_page(result(reproduction(tmp_path, fault(log_lines=30_002), messages=messages)), case(), log)
+
+    assert len(page) < 4_000_000
+    assert page.count('<div class="row">') < 2 * MOST_ROWS
+    assert "lines in the middle of the failure log are left out" in page
+    assert "are left out</summary>" in page
+    assert '<div class="mark"><b>30003</b>' in page
+    Reader(page)
+
+
+def test_a_log_or_source_that_is_gone_is_told(tmp_path: Path) -> None:
+    page = to_page(result(reproduction(tmp_path)), case(), FAILURE_LOG)
+
+    assert "The source is no longer there." in page
+    assert "The log of the run is no longer in" in page
+    assert "in the failure log, the place is not known" in page
+
+
+def test_a_search_that_found_nothing_says_so(tmp_path: Path) -> None:
+    text = Reader(to_page(result(None), case(), FAILURE_LOG)).text
+
+    assert "No fault was found that shows the symptom" in text
+    assert "12 rounds tried 11 faults at 5 sites" in text
+    assert "--source named diskqueue" in text
+
+
+@pytest.mark.parametrize("frames", [3, 900])
+def test_a_deep_stack_keeps_its_innermost_frames(tmp_path: Path, frames: int) -> None:
+    stack = tuple(f"deep.py:{number} in f" for number in range(1, frames + 1))
+    page = to_page(result(reproduction(tmp_path, fault(stack=stack))), case(), FAILURE_LOG)
+
+    assert f"deep.py:{frames} in f" in page
+    assert ("outer frames" in page) == (frames > 40)

@@ -1,0 +1,175 @@
+import io
+
+import orjson
+import pytest
+
+from cutset.model.span import Span, SpanKind
+from cutset.traces.files.jaeger import read
+from cutset.traces.files.tally import Tally
+
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+SPAN = "b7ad6b7169203331"
+OTHER = "00f067aa0ba902b7"
+
+
+def record(**fields):
+    return {"traceID": TRACE, "spanID": SPAN, "operationName": "get", "startTime": 1000, "processID": "p1"} | fields
+
+
+def trace_of(*spans):
+    processes = {"p1": {"serviceName": "cart", "tags": []}, "p2": {"serviceName": "shop.default"}}
+    return {"traceID": TRACE, "spans": list(spans), "processes": processes, "warnings": None}
+
+
+def read_all(document, tally=None):
+    content = document if isinstance(document, bytes) else orjson.dumps(document)
+    return list(read(io.BytesIO(content), tally or Tally()))
+
+
+def the_span(**fields):
+    (span,) = read_all({"data": [trace_of(record(**fields))], "total": 0, "errors": None})
+    return span
+
+
+def tags(**values):
+    return [{"key": key.replace("__", "."), "type": "string", "value": value} for key, value in values.items()]
+
+
+def test_reads_an_answer_of_the_query_api():
+    span = the_span(
+        references=[{"refType": "CHILD_OF", "traceID": TRACE, "spanID": OTHER}],
+        startTime=1_563_326_342_252_502,
+        duration=113,
+        tags=tags(span__kind="server", http__method="GET", http__status_code=200, sampler__type="const"),
+        logs=[],
+        warnings=None,
+    )
+    assert span == Span(
+        TRACE,
+        SPAN,
+        OTHER,
+        "cart",
+        "get",
+        SpanKind.SERVER,
+        1_563_326_342_252_502_000,
+        1_563_326_342_252_615_000,
+        attributes={"http.request.method": "GET", "http.response.status_code": "200"},
+    )
+
+
+def test_reads_one_trace_several_and_one_per_line():
+    one = trace_of(record())
+    assert len(read_all(one)) == 1
+    assert len(read_all([one, one])) == 2
+    assert len(read_all(b"\n".join([orjson.dumps(one), orjson.dumps({"data": [one, one]})]))) == 3
+    assert len(read_all(orjson.dumps({"data": [one, one]}, option=orjson.OPT_INDENT_2))) == 2
+
+
+def test_short_ids_are_padded_as_their_references_are():
+    span = the_span(
+        traceID="3CD73EC67BDE24A8",
+        spanID="271022fcd05956f",
+        references=[{"refType": "CHILD_OF", "traceID": "0000000000000000" + "3cd73ec67bde24a8", "spanID": "F"}],
+    )
+    assert (span.trace_id, span.span_id, span.parent_id) == (
+        "0000000000000000" + "3cd73ec67bde24a8",
+        "0271022fcd05956f",
+        "f".zfill(16),
+    )
+
+
+@pytest.mark.parametrize(
+    ("references", "parent"),
+    [
+        ([("CHILD_OF", TRACE, OTHER)], OTHER),  # whether or not it is in the trace
+        ([("FOLLOWS_FROM", TRACE, OTHER)], OTHER),
+        ([("FOLLOWS_FROM", TRACE, SPAN), ("CHILD_OF", TRACE, OTHER)], OTHER),
+        ([("CHILD_OF", TRACE, OTHER), ("CHILD_OF", TRACE, SPAN)], OTHER),
+        ([("CHILD_OF", "f" * 32, SPAN), ("CHILD_OF", TRACE, OTHER)], OTHER),
+        ([("CHILD_OF", "f" * 32, OTHER)], ""),  # of another trace: a link
+        ([], ""),
+    ],
+)
+def test_a_parent_is_what_a_span_is_a_child_of_in_its_own_trace(references, parent):
+    written = [{"refType": kind, "traceID": trace, "spanID": span} for kind, trace, span in references]
+    assert the_span(references=written).parent_id == parent
+
+
+def test_references_that_hold_whole_spans_and_the_old_field_are_understood():
+    nested = {"refType": "CHILD_OF", "traceID": TRACE, "spanID": OTHER, "span": record(spanID=OTHER, references=[])}
+    assert the_span(references=[nested]).parent_id == OTHER
+    assert the_span(parentSpanID=OTHER).parent_id == OTHER
+
+
+@pytest.mark.parametrize(
+    ("tag", "error"),
+    [
+        ({"error": True}, True),
+        ({"error": "true"}, True),
+        ({"error": "True"}, True),
+        ({"otel.status_code": "ERROR"}, True),
+        ({"http.status_code": 503}, True),
+        ({"error": "false"}, False),
+        ({"error": False}, False),
+        ({"error": None}, False),
+        ({"http.status_code": "200"}, False),
+        ({}, False),
+    ],
+)
+def test_errors(tag, error):
+    assert the_span(tags=tags(**tag)).error is error
+
+
+def test_istios_spans_tell_their_sides_although_both_say_client():
+    def sidecar(**fields):
+        proxy = {"component": "proxy", "span.kind": "client", "http.status_code": "403"}
+        return {"processID": "p2", "operationName": "x"} | fields | {"tags": tags(**proxy | fields["tags"])}
+
+    outbound = "outbound|9080|v1|ratings.default.svc.cluster.local"
+    called = "ratings.default.svc.cluster.local:9080/*"
+    caller = the_span(**sidecar(operationName=called, tags={"upstream_cluster": outbound}))
+    callee = the_span(**sidecar(tags={"upstream_cluster": "inbound|9080|http|shop.default.svc.cluster.local"}))
+    answered_itself = the_span(**sidecar(operationName="shop.default.svc.cluster.local:9080/*", tags={}))
+    assert (caller.kind, caller.error, caller.attributes["peer.service"]) == (SpanKind.CLIENT, True, "ratings.default")
+    assert caller.name == called
+    assert (callee.kind, callee.error) == (SpanKind.SERVER, False)
+    assert answered_itself.kind is SpanKind.SERVER
+
+
+def test_a_service_that_is_not_told_is_unknown():
+    assert the_span(processID="p9").service == "unknown_service"
+    assert the_span(processID=None).service == "unknown_service"
+    assert the_span(processID=None, process={"serviceName": "inline"}).service == "inline"
+
+
+def test_what_is_malformed_is_counted_and_the_rest_kept():
+    tally = Tally()
+    broken = [record(spanID=None), record(traceID="0"), record(startTime="soon"), record(startTime=-1), 17, None]
+    document = {"data": [trace_of(*broken, record()), {"traceID": TRACE}, 5, trace_of(record())]}
+    assert len(read_all(document, tally)) == 2
+    assert tally.skipped == {
+        "Jaeger span without ids": 2,
+        "Jaeger span without a start time": 2,
+        "Jaeger span that is not an object": 2,
+        "Jaeger trace without spans": 2,
+    }
+    assert tally.first_at["Jaeger span without ids"] == "data[0].spans[0]"
+
+
+def test_a_malformed_tag_costs_that_tag_alone():
+    span = the_span(tags=[{"key": "http.method", "value": "GET"}, {"key": []}, None, {"key": "error", "value": [True]}])
+    assert span.attributes == {"http.request.method": "GET"}
+    assert not span.error
+
+
+@pytest.mark.parametrize("duration", [None, -5, "x", 1e300, []])
+def test_a_nonsensical_duration_counts_as_none(duration):
+    span = the_span(duration=duration)
+    assert span.start_ns == span.end_ns == 1_000_000
+
+
+def test_of_a_torn_file_the_whole_traces_are_kept():
+    tally = Tally()
+    content = orjson.dumps({"data": [trace_of(record()), trace_of(record())]})
+    assert len(read_all(content[:-60], tally)) == 1
+    assert tally.skipped["truncated JSON"] == 1
