@@ -19,11 +19,12 @@ test: check ## run all checks and tests
 	$(BIN)/pytest -n auto --dist loadfile --ignore tests/cutset_demo/flaws
 	$(BIN)/pytest tests/cutset_demo/flaws  # services with short time limits: nothing else should keep the machine busy
 
-check: $(READY) ## ruff, mypy --strict, import contracts
+check: $(READY) ## ruff, mypy --strict, import contracts, our own checks
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m checks
 
 format: $(READY) ## format the code and apply safe fixes
 	$(BIN)/ruff check --fix
