@@ -12,7 +12,7 @@ from cutset.drill.settings import PORT, DrillSettings, Pace, Selection, ServiceU
 from cutset.errors import UsageError
 from cutset.model.drill import Thresholds
 
-Share = Annotated[float, expect("a share from 0 to 1", lambda share: 0 <= share <= 1)]
+Ratio = Annotated[float, expect("a share from 0 to 1", lambda share: 0 <= share <= 1)]
 Factor = Annotated[float, expect("a factor from 1 on", lambda factor: 1 <= factor < float("inf"))]
 Rate = Annotated[float, expect("requests per second above 0, at most 10000", lambda rate: 0 < rate <= 10_000)]
 Pause = Annotated[float, expect("seconds from 0 to 3600", lambda seconds: 0 <= seconds <= 3600)]
@@ -43,12 +43,12 @@ class _Phases:
 
 @dataclass(frozen=True, slots=True)
 class _Thresholds:
-    startup_success: Share | None = None
-    recovery_success: Share | None = None
+    startup_success: Ratio | None = None
+    recovery_success: Ratio | None = None
     latency_factor: Factor | None = None
     latency_slack: Pause | None = None
-    recovery_throughput: Share | None = None
-    recovery_operations: Share | None = None
+    recovery_throughput: Ratio | None = None
+    recovery_operations: Ratio | None = None
     limit_seconds: Seconds | None = None
     amplification_factor: Factor | None = None
     amplification_floor: Positive | None = None

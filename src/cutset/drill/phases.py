@@ -10,10 +10,11 @@ import aiohttp
 
 from cutset.drill.observe import Observer
 from cutset.drill.settings import Pace
+from cutset.inject.plan import signed_headers
 from cutset.judge.phases import recovery_of
 from cutset.judge.symptoms import hits
 from cutset.model.drill import DrillTest, Phase, Sample, Thresholds
-from cutset.model.request import Response
+from cutset.workload.replay import Sent
 from cutset_agent import wire
 
 ENVIRONMENT = "drill"
@@ -23,14 +24,8 @@ MOMENTARY = frozenset({"lost-answer", "deadlock", "serialization-failure", "move
 RETRIES_HIT = 12  # further calls of the same request that a lasting fault hits, where calls are told apart
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    response: Response
-    failure: str = ""  # how it differs from what was recorded
-
-
 # Sends the requests of the flow. The second argument gives the headers of each, by its number from 0.
-SendFlow = Callable[[aiohttp.ClientSession, Callable[[int], Mapping[str, str]], float], Awaitable[Sequence[Answer]]]
+SendFlow = Callable[[aiohttp.ClientSession, Callable[[int], Mapping[str, str]], float], Awaitable[Sequence[Sent]]]
 
 
 @dataclass(slots=True)
@@ -99,7 +94,7 @@ async def _run_once(drill: Drill, phase: Phase) -> None:
         if is_target:
             drill.observer.expect(traces[step])
         faults = planned_faults(drill.test) if is_target and phase is Phase.FAULT else ()
-        return plan_headers(faults, traces[step], drill.key, int(time.time()) + PLAN_SECONDS)
+        return marked(faults, traces[step], drill.key)
 
     sent_at = time.monotonic() - drill.began
     answers = await drill.send(drill.client, headers, drill.thresholds.limit_for())
@@ -138,13 +133,13 @@ def planned_faults(test: DrillTest) -> tuple[tuple[wire.Target, wire.WireFault],
     return tuple((target, wire.WireFault("L", code, occurrence=each)) for each in range(test.occurrence, last + 1))
 
 
-def plan_headers(
-    faults: Sequence[tuple[wire.Target, wire.WireFault]], trace_id: str, key: bytes, expires: int
-) -> dict[str, str]:
-    """Without faults too: the signature is what makes the agent report the request's operations."""
-    parts = wire.encode(faults, key=key, environment=ENVIRONMENT, expires=expires)
-    return {
-        "traceparent": f"00-{trace_id}-{secrets.token_hex(8)}-01",
-        "tracestate": wire.to_tracestate(parts),
-        "baggage": wire.to_baggage(parts),
-    }
+def marked(faults: Sequence[tuple[wire.Target, wire.WireFault]], trace_id: str, key: bytes) -> dict[str, str]:
+    """The headers of one request. Without faults too: the signature makes the agent report the request's operations."""
+    return signed_headers(
+        faults,
+        trace_id=trace_id,
+        span_id=secrets.token_hex(8),
+        key=key,
+        environment=ENVIRONMENT,
+        expires=int(time.time()) + PLAN_SECONDS,
+    )

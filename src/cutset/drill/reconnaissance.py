@@ -5,14 +5,13 @@ And they may have calls that are not made any more, such as those of a cache tha
 """
 
 import secrets
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 
 import aiohttp
 
 from cutset.drill.observe import Observer, operation_of
-from cutset.drill.phases import PLAN_SECONDS, SendFlow, plan_headers
+from cutset.drill.phases import SendFlow, marked
 from cutset.drill.plan import Flow, FlowStep
 from cutset.model.drill import ObservedOperation
 from cutset.model.exchange import Exchange, Operation
@@ -30,7 +29,7 @@ async def with_calls(flow: Flow, send: SendFlow, client: aiohttp.ClientSession, 
         def headers(step: int, own: dict[int, str] = own) -> Mapping[str, str]:
             own[step] = secrets.token_hex(16)
             observer.expect(own[step])
-            return plan_headers((), own[step], key, int(time.time()) + PLAN_SECONDS)
+            return marked((), own[step], key)
 
         await send(client, headers, ANSWER_SECONDS)
         traces.append(own)

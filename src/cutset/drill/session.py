@@ -17,7 +17,7 @@ import aiohttp
 
 from cutset.drill import history
 from cutset.drill.observe import Observer
-from cutset.drill.phases import ENVIRONMENT, Answer, Drill, SendFlow, run_phases
+from cutset.drill.phases import ENVIRONMENT, Drill, SendFlow, run_phases
 from cutset.drill.plan import Flow
 from cutset.drill.reconnaissance import with_calls
 from cutset.drill.service import RunningService, running
@@ -26,7 +26,7 @@ from cutset.judge.phases import judge_drill
 from cutset.judge.symptoms import hits
 from cutset.model.drill import DrillResult, DrillTest, DrillVerdict, Phase, TimelinePoint
 from cutset.traces.collector import collect
-from cutset.workload.replay import send_flow
+from cutset.workload.replay import Sent, send_flow
 from cutset.workload.send import open_client
 
 
@@ -68,11 +68,9 @@ def replaying(flow: Flow, url: str) -> SendFlow:
 
     async def send(
         client: aiohttp.ClientSession, headers: Callable[[int], Mapping[str, str]], seconds: float
-    ) -> list[Answer]:
-        sent = await send_flow(
-            client, flow.template, base_url=url, headers=headers, timeout=seconds, values=dict(os.environ)
-        )
-        return [Answer(each.response, each.failure) for each in sent]
+    ) -> list[Sent]:
+        values = dict(os.environ)
+        return await send_flow(client, flow.template, base_url=url, headers=headers, timeout=seconds, values=values)
 
     return send
 

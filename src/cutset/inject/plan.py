@@ -1,4 +1,4 @@
-"""A cut as the headers of one request."""
+"""A cut, or faults inside a process, as the headers of one request."""
 
 from collections.abc import Collection, Sequence
 
@@ -31,15 +31,37 @@ def plan_headers(
 
     `catalogue` are all the points known; the plan is written so that none of them is mistaken for one of the cut.
     """
+    return signed_headers(
+        [(_target(fault), _wire_fault(fault)) for fault in sorted(cut)],
+        trace_id=trace_id,
+        span_id=span_id,
+        key=key,
+        environment=environment,
+        expires=expires,
+        catalogue=frozenset(target for point in catalogue for target in _looked_up(point)),
+        carriers=carriers,
+    )
+
+
+def signed_headers(
+    faults: Sequence[tuple[wire.Target, wire.WireFault]],
+    *,
+    trace_id: str,
+    span_id: str,
+    key: bytes,
+    environment: str,
+    expires: int,
+    catalogue: frozenset[wire.Target] = frozenset(),
+    carriers: Sequence[str] = ("tracestate", "baggage"),
+) -> dict[str, str]:
+    """As `plan_headers`, for what a cut cannot say: faults of libraries, which the agent causes inside a process."""
     if not carriers or not set(carriers) <= set(_CARRIERS):
         raise PlanError(f"expected carriers out of {', '.join(_CARRIERS)}, found {list(carriers)}")
     try:
-        faults = [(_target(fault), _wire_fault(fault)) for fault in sorted(cut)]
-        known = frozenset(target for point in catalogue for target in _looked_up(point))
-        parts = wire.encode(faults, key=key, environment=environment, expires=expires, catalogue=known)
+        parts = wire.encode(faults, key=key, environment=environment, expires=expires, catalogue=catalogue)
         return _trace_context(trace_id, span_id, carriers) | _carried(parts, carriers)
     except wire.PlanTooLargeError as error:
-        raise PlanError(f"A plan of {len(cut)} faults does not fit: {error}", hint="Use a smaller cut") from error
+        raise PlanError(f"A plan of {len(faults)} faults does not fit: {error}", hint="Use a smaller cut") from error
     except wire.WireError as error:
         hint = "Set CUTSET_KEY to the key of the mesh" if not key else ""
         raise PlanError(f"The cut cannot be written as a plan: {error}", hint=hint) from error

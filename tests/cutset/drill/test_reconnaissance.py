@@ -2,13 +2,13 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from cutset.drill.observe import Observer
-from cutset.drill.phases import Answer
 from cutset.drill.plan import Flow, FlowStep, make_plan
 from cutset.drill.reconnaissance import with_calls
 from cutset.drill.settings import Selection
 from cutset.model.exchange import Exchange, Operation
 from cutset.model.request import Response
 from cutset.model.span import Span, SpanKind
+from cutset.workload.replay import Sent
 from cutset.workload.templates.template import Template
 
 
@@ -22,13 +22,13 @@ def asked(flow: Flow, calls: Callable[[int], list[tuple[str, str]]]) -> Flow:
     """`calls` gives service and endpoint of what the n-th run brings about."""
     observer, runs = Observer(), iter(range(100))
 
-    async def send(_client: object, headers: Callable[[int], Mapping[str, str]], _seconds: float) -> list[Answer]:
+    async def send(_client: object, headers: Callable[[int], Mapping[str, str]], _seconds: float) -> list[Sent]:
         trace, run = headers(0)["traceparent"].split("-")[1], next(runs)
         for number, (service, endpoint) in enumerate(calls(run)):
             attributes = {"cutset.endpoint": endpoint, "cutset.occurrence": str(number + 1), "cutset.verb": "INSERT"}
             span_id = f"{run}-{number}"
             observer.receive([Span(trace, span_id, "", service, "x", SpanKind.CLIENT, 1, 2, attributes=attributes)])
-        return [Answer(Response(200))]
+        return [Sent("GET /", Response(200))]
 
     return asyncio.run(with_calls(flow, send, None, observer, b"key"))  # type: ignore[arg-type]
 
