@@ -1,7 +1,8 @@
 """Tests mirror the source, as mitmproxy's `test/filename_matching.py` has it.
 
-`src/cutset/x/y.py` is tested by `tests/cutset/x/test_y.py`, and a test file of the mirrored tree is named after a source
-file (`y.py`, also `y.lua` or `Y.yaml`; its package, for `__init__.py`), or begins with such a name: `test_y_of_old.py`.
+`src/cutset/x/y.py` is tested by `tests/cutset/x/test_y.py`, and a test file of the mirrored tree is named after a
+source file (`y.py`, also `y.lua` or `Y.yaml`; its package, for `__init__.py`), or begins with such a name:
+`test_y_under_load.py`.
 """
 
 from collections.abc import Iterator

@@ -33,13 +33,11 @@ def public_types(tree: ast.Module) -> Iterator[str]:
 def _module_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
         yield statement
-        if isinstance(statement, ast.If | ast.Try | ast.With):
-            yield from _module_level(
-                [child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.stmt)]
-            )
-            if isinstance(statement, ast.Try):
-                for handler in statement.handlers:
-                    yield from _module_level(handler.body)
+        match statement:
+            case ast.If(body=body, orelse=orelse):
+                yield from _module_level(body + orelse)
+            case ast.Try(body=body, handlers=handlers, orelse=orelse):
+                yield from _module_level(body + orelse + [line for handler in handlers for line in handler.body])
 
 
 def _defined_type(statement: ast.stmt) -> str | None:
@@ -65,8 +63,8 @@ def _makes_type(value: ast.expr) -> bool:
             return maker in TYPE_MAKERS
         case ast.BinOp(op=ast.BitOr(), left=left, right=right):
             return _makes_type(left) and _makes_type(right)
-        case ast.Constant(value=value):
-            return value is None or isinstance(value, str)  # `A | None`; a forward reference
+        case ast.Constant(value=constant):
+            return constant is None or isinstance(constant, str)  # `A | None`; a forward reference
         case ast.Subscript() | ast.Name() | ast.Attribute():  # `dict[str, int]`; another name for a type
             return True
     return False
