@@ -15,7 +15,6 @@ from cutset.cli.survey import (
     SinceOption,
     UntilOption,
     WorkersOption,
-    count,
     named,
     percent,
     print_table,
@@ -24,6 +23,7 @@ from cutset.cli.survey import (
 )
 from cutset.lineage.kinds import CallUse, call_uses
 from cutset.model.call_tree import CallTree
+from cutset.model.wording import count
 from cutset.select.complexity import DEFAULT_WEIGHTS, Weights
 from cutset.survey.summary import ClassSummary, Survey
 
@@ -104,7 +104,7 @@ def _show_classes(console: Console, survey: Survey, ranked: list[tuple[str, Clas
     ]
     print_table(console, headings, rows)
     console.print(
-        f"\n{count(len(survey.classes), 'request class', 'request classes')} in {count(survey.traces, 'trace')} of "
+        f"\n{count(len(survey.classes), 'request class')} in {count(survey.traces, 'trace')} of "
         f"{count(survey.spans, 'span')}. Spans, parts (services, stores, queues) and ms are means.",
         style="dim",
     )

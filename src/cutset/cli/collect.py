@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from cutset.errors import CutsetError, UsageError
+from cutset.model.wording import count
 from cutset.traces.collector import CollectorStats, collect
 
 REFRESH_SECONDS = 0.5  # of the live counter: often enough to see that traces arrive
@@ -34,7 +35,7 @@ def collect_command(
     started = time.monotonic()
     with _SpanFile(out, max_megabytes * MEGABYTE) as span_file:
         stats = asyncio.run(_receive(span_file, console, host=host, http_port=http_port, grpc_port=grpc_port))
-    refused = f"; refused {_count(stats.refused, 'payload')}" if stats.refused else ""
+    refused = f"; refused {count(stats.refused, 'payload')}" if stats.refused else ""
     console.print(f"Received {_amount(stats)} in {time.monotonic() - started:.1f}s{refused}")
     if span_file.problem is not None:
         raise span_file.problem
@@ -109,8 +110,4 @@ async def _count_until(ended: asyncio.Event, stats: CollectorStats, console: Con
 
 
 def _amount(stats: CollectorStats) -> str:
-    return f"{_count(stats.traces, 'trace')} ({_count(stats.spans, 'span')})"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{count(stats.traces, 'trace')} ({count(stats.spans, 'span')})"

@@ -1,7 +1,6 @@
 """`cutset drill`: faults inside a freshly started service, while recorded requests are sent to it."""
 
 import json
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +25,7 @@ from cutset.errors import TargetError, UsageError
 from cutset.model.drill import DrillResult, DrillTest, DrillVerdict
 from cutset.report.drill.page import drill_page
 from cutset.report.drill.terminal import plan_document, plan_lines, result_lines, results_document
+from cutset.store.run_id import new_run_id
 from cutset.workload.recording.folder import read_recording
 
 
@@ -71,7 +71,7 @@ def drill_command(
         )
     options = {"-c": (config_file, DEFAULT_CONFIG), "--store": (store, DEFAULT_STORE)}
     command = replay_command("cutset drill", options)
-    session = history.unfinished_session(store) if resume else time.strftime("%Y%m%d-%H%M%S") + f"-{os.getpid()}"
+    session = history.unfinished_session(store) if resume else new_run_id()
     if not session:
         raise UsageError("There is no interrupted session of drills to resume", hint="Start one with `cutset drill`")
     if not plan:

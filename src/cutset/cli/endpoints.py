@@ -16,10 +16,10 @@ from cutset.cli.survey import (
     SinceOption,
     UntilOption,
     WorkersOption,
-    count,
     print_table,
     run_survey,
 )
+from cutset.model.wording import count
 from cutset.select.complexity import DEFAULT_WEIGHTS
 from cutset.select.endpoints import Endpoint, endpoints, injection_targets
 

@@ -2,11 +2,9 @@
 
 import json
 import os
-import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -43,12 +41,14 @@ from cutset.model.event import Event
 from cutset.model.finding import Finding, findings_of
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.request import Request
+from cutset.model.wording import did_you_mean, known_names, sentences
 from cutset.report.campaign.summary import summarise
 from cutset.report.campaign.terminal import describe_cut
 from cutset.search.strategies import STRATEGIES, AcrossRequests, StrategyName
 from cutset.search.strategy import Certificates
 from cutset.store.codec import outcome_to_dict
 from cutset.store.ledger import Ledger, open_ledger
+from cutset.store.run_id import new_run_id
 from cutset.traces.collector import collect
 from cutset.workload.send import open_client
 
@@ -224,7 +224,7 @@ def run_campaign(
             await show_progress(events, past=ledger.events(campaign))
 
     with open_ledger(store) as ledger:
-        campaign = _unfinished(ledger, settings) if resume else time.strftime("%Y%m%d-%H%M%S") + f"-{os.getpid()}"
+        campaign = _unfinished(ledger, settings) if resume else new_run_id()
         try:
             run_async(run(ledger, campaign))
         except KeyboardInterrupt:
@@ -327,8 +327,4 @@ def _request_named(name: str, requests: Sequence[Request]) -> Request:
         if request.name == name:
             return request
     names = [request.name for request in requests]
-    close = get_close_matches(name, names, n=1)
-    did_you_mean = f"Did you mean `{close[0]}`? " if close else ""
-    raise UsageError(
-        f"There is no request `{name}`", hint=f"{did_you_mean}Known: {', '.join(f'`{known}`' for known in names)}"
-    )
+    raise UsageError(f"There is no request `{name}`", hint=sentences(did_you_mean(name, names), known_names(names)))

@@ -1,6 +1,5 @@
 """`cutset faults` and `cutset explain`: the agent's library of faults, and the remedies of `cutset harden`."""
 
-import difflib
 import json
 from typing import Annotated
 
@@ -11,6 +10,7 @@ from rich.markup import escape
 from cutset.cli.report import JsonOption
 from cutset.errors import UsageError
 from cutset.harden.remedies.registry import explanations
+from cutset.model.wording import did_you_mean, quoted
 from cutset_agent.hooks import Fault, fault_library
 
 
@@ -50,9 +50,10 @@ def explain_command(
     library, remedies = fault_library(), explanations()
     console = Console(highlight=False, soft_wrap=True)
     if name not in library and name not in remedies:
-        similar = difflib.get_close_matches(name, [*library, *remedies], n=1)
-        hint = f"Did you mean `{similar[0]}`?" if similar else f"Run `cutset faults`. Remedies: {', '.join(remedies)}"
-        raise UsageError(f"`{name}` is no fault and no remedy", hint=hint)
+        listed = f"Run `cutset faults`. Remedies: {quoted(remedies)}"
+        raise UsageError(
+            f"`{name}` is no fault and no remedy", hint=did_you_mean(name, [*library, *remedies]) or listed
+        )
     if name in library:
         for title, text in _sections(library[name]):
             console.print(f"[bold]{title}[/]\n  {escape(text)}")

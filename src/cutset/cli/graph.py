@@ -16,7 +16,6 @@ from cutset.cli.survey import (
     SinceOption,
     UntilOption,
     WorkersOption,
-    count,
     named,
     run_survey,
 )
@@ -24,6 +23,7 @@ from cutset.errors import TargetError
 from cutset.lineage.kinds import CallUse, call_uses
 from cutset.model.call_tree import CallTree, Component, Role
 from cutset.model.point import Point
+from cutset.model.wording import count
 from cutset.report.drawing.service_graph import Edge, Node, ServiceGraph, service_graph_svg
 from cutset.select.workflows import critical_workflows
 

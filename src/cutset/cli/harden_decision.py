@@ -13,6 +13,7 @@ from cutset.harden.probability import RequestClass, likelihood, overall
 from cutset.harden.problem import Choice, Level, Problem, busiest, callers_of, choice_of, problem_of
 from cutset.model.fault import points_of
 from cutset.model.point import Point
+from cutset.model.wording import known_names
 from cutset.report.hardening.terminal import Odds, infeasible_message
 
 BUSIEST = "busiest"  # stands for the request with the most traffic, which FastFI takes to be of high priority
@@ -83,7 +84,7 @@ def _high(known: Knowledge, wanted: Iterable[str]) -> frozenset[str]:
         elif name not in names:
             raise UsageError(
                 f"There is no request `{name}` in this campaign",
-                hint=f"Known: {', '.join(f'`{n}`' for n in sorted(names))}",
+                hint=known_names(sorted(names)),
             )
         else:
             high.add(name)

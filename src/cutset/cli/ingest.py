@@ -15,8 +15,9 @@ from rich.markup import escape
 from cutset.cli.moments import parse_duration_ns, parse_moment_ns
 from cutset.cli.report import DEFAULT_STORE, JsonOption
 from cutset.cli.run import run_async
-from cutset.cli.survey import STORE_OPTION, count
+from cutset.cli.survey import STORE_OPTION
 from cutset.errors import CutsetError, InputError, UsageError
+from cutset.model.wording import count
 from cutset.store.manifest import open_spans
 from cutset.store.spans import Ingest, begin_ingest, forget_before
 from cutset.survey.ingest import FileRead, ingest_files, ingest_server

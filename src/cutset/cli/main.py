@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import traceback
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -16,6 +15,7 @@ from typer.main import get_command, get_group
 
 from cutset import __version__
 from cutset.errors import CutsetError, UsageError
+from cutset.model.wording import did_you_mean
 
 # In the order of the help. Their modules are imported when they are used: all of them take more than a second.
 COMMANDS = {
@@ -52,8 +52,8 @@ class _Commands(TyperGroup):
     """Imports the module of a command when that is asked for."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args[0] not in COMMANDS and (near := get_close_matches(args[0], COMMANDS, n=1)):
-            raise UsageError(f"No such command `{args[0]}`", hint=f"Did you mean `cutset {near[0]}`?")
+        if args[0] not in COMMANDS and (question := did_you_mean(args[0], COMMANDS)):
+            raise UsageError(f"No such command `{args[0]}`", hint=question)
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 -- click's, which typer only vendors

@@ -14,6 +14,7 @@ from rich.markup import escape
 from cutset.cli.mesh_changes import following
 from cutset.config.explore import KEY_VARIABLE, load_mesh
 from cutset.inject.local.mesh import Mesh, run_mesh
+from cutset.model.wording import count
 from cutset.workload.recording.tap import tap_filter
 
 mesh_app = typer.Typer(no_args_is_help=True, help="Run local services behind a real Envoy mesh.")
@@ -68,7 +69,7 @@ def _lines(mesh: Mesh) -> list[str]:
     width = max(len(service.name) for service in mesh.spec.services)
     lines = [
         f"{escape(service.name):<{width}}  {mesh.addresses[service.name]}  [dim]{service.protocol}, "
-        f"{len(service.replicas)} replica{'' if len(service.replicas) == 1 else 's'}[/]"
+        f"{count(len(service.replicas), 'replica')}[/]"
         for service in mesh.spec.services
     ]
     if mesh.entry_url:

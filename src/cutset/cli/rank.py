@@ -15,11 +15,11 @@ from cutset.cli.survey import (
     TopOption,
     UntilOption,
     WorkersOption,
-    count,
     print_table,
     run_survey,
 )
 from cutset.errors import UsageError
+from cutset.model.wording import count
 from cutset.select.api_rank import Preference, api_rank
 from cutset.select.rankings import dynamic_rank, static_rank, trace_kinds
 

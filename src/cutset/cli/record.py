@@ -22,6 +22,7 @@ from cutset.config.workload_command import find_program
 from cutset.errors import UsageError
 from cutset.inject.local.envoy import split_address
 from cutset.model.exchange import Exchange
+from cutset.model.wording import count
 from cutset.process import tether as tether_module
 from cutset.workload.recording.folder import Recorded, Recording, open_recording, read_recording
 from cutset.workload.recording.har import read_har
@@ -97,7 +98,7 @@ def start_command(
             _import_taps(recording, masked, tap, console)
         else:
             code = asyncio.run(_record(recording, masked, listen, Command(command or [], service), console))
-        console.print(f"Recorded {_count(recording.exchanges, 'exchange')} into `{out}`")
+        console.print(f"Recorded {count(recording.exchanges, 'exchange')} into `{out}`")
     if recording.full:
         console.print(
             f"warning: it is full at {max_megabytes:,} MB, and what came after was refused: `--max-megabytes`"
@@ -112,9 +113,9 @@ def _import_har(
     recording.append([mask(exchange) for exchange in har.exchanges])
     if har.elsewhere:
         hosts = ", ".join(f"{name} ({number})" for name, number in har.elsewhere.most_common(5))
-        console.print(f"Left out {_count(har.elsewhere.total(), 'entry')} of hosts other than `{har.host}`: {hosts}")
+        console.print(f"Left out {count(har.elsewhere.total(), 'entry')} of hosts other than `{har.host}`: {hosts}")
     if har.unanswered:
-        console.print(f"Left out {_count(har.unanswered, 'entry')} without an answer")
+        console.print(f"Left out {count(har.unanswered, 'entry')} without an answer")
 
 
 def _import_taps(recording: Recording, mask: Callable[[Exchange], Exchange], folder: Path, console: Console) -> None:
@@ -124,7 +125,7 @@ def _import_taps(recording: Recording, mask: Callable[[Exchange], Exchange], fol
     recording.append([mask(exchange) for exchange in taps.exchanges])
     if taps.skipped:
         console.print(
-            f"Left out {_count(taps.skipped, 'file')} that {'is' if taps.skipped == 1 else 'are'} no whole tap"
+            f"Left out {count(taps.skipped, 'file')} that {'is' if taps.skipped == 1 else 'are'} no whole tap"
         )
     console.print(f"`{folder}` still holds the requests with their secrets: delete it when you need it no more")
 
@@ -157,7 +158,7 @@ async def _record(
             console.print(f"Receiving exchanges: start services with CUTSET_RECORD={recorder.url}; stop with Ctrl-C")
             await _wait(interrupted, recording, None, console)
     if recorder.refused:
-        console.print(f"warning: refused {_count(recorder.refused, 'batch')}, at last because: {recorder.problem}")
+        console.print(f"warning: refused {count(recorder.refused, 'batch')}, at last because: {recorder.problem}")
     return code
 
 
@@ -166,7 +167,7 @@ async def _wait(interrupted: asyncio.Event, recording: Recording, process: Proce
     with console.status("") if process is None and console.is_terminal else nullcontext() as status:
         while not interrupted.is_set() and (not recording.full if process is None else process.returncode is None):
             if status:
-                status.update(f"Recorded {_count(recording.exchanges, 'exchange')}; stop with Ctrl-C")
+                status.update(f"Recorded {count(recording.exchanges, 'exchange')}; stop with Ctrl-C")
             with suppress(TimeoutError):
                 await asyncio.wait_for(interrupted.wait(), REFRESH_SECONDS)
 
@@ -193,11 +194,6 @@ async def _running(command: Command, url: str) -> AsyncIterator[Process]:
         except TimeoutError:
             os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
-
-
-def _count(number: int, noun: str) -> str:
-    plural = {"entry": "entries", "batch": "batches"}.get(noun, f"{noun}s")
-    return f"{number:,} {noun if number == 1 else plural}"
 
 
 @record_app.command("show")
@@ -233,10 +229,10 @@ def report_losses(recorded: Recorded, console: Console) -> None:
     entries = entry_exchanges(recorded.exchanges)
     reasons = Counter(filter(None, map(unsendable, entries)))
     if len(entries) < len(recorded.exchanges):
-        console.print(f"{_count(len(recorded.exchanges) - len(entries), 'exchange')} between services left out")
+        console.print(f"{count(len(recorded.exchanges) - len(entries), 'exchange')} between services left out")
     for reason, number in reasons.items():
-        console.print(f"{_count(number, 'exchange')} left out: {reason}")
+        console.print(f"{count(number, 'exchange')} left out: {reason}")
     if recorded.damaged:
-        console.print(f"warning: {_count(recorded.damaged, 'part')} of the recording could not be read")
+        console.print(f"warning: {count(recorded.damaged, 'part')} of the recording could not be read")
     if recorded.torn:
-        console.print(f"{_count(recorded.torn, 'batch')} was being written when the recorder died, and is not there")
+        console.print(f"{count(recorded.torn, 'batch')} was being written when the recorder died, and is not there")

@@ -14,6 +14,7 @@ from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
 from cutset.model.event import Event
 from cutset.model.outcome import Verdict
+from cutset.model.wording import known_names
 from cutset.report.campaign import baseline, explanation, junit, sarif
 from cutset.report.campaign.baseline import Accepted, Comparison
 from cutset.report.campaign.json import to_document
@@ -206,5 +207,5 @@ def find_campaign(ledger: Ledger, wanted: str) -> str:
     if not known:
         raise UsageError("The ledger holds no campaign", hint="Run `cutset explore` or `cutset demo` first")
     if wanted and wanted not in known:
-        raise UsageError(f"There is no campaign `{wanted}`", hint=f"Known: {', '.join(known[-5:])}")
+        raise UsageError(f"There is no campaign `{wanted}`", hint=known_names(known[-5:]))
     return wanted or known[-1]

@@ -1,12 +1,9 @@
 """`cutset reproduce`: find the fault behind a failure log, and write a script that brings the failure back."""
 
 import json
-import os
 import shlex
 import shutil
-import time
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated
@@ -29,6 +26,7 @@ from cutset.config.case import (
     write_case_file,
 )
 from cutset.errors import UsageError
+from cutset.model.wording import did_you_mean, known_names, sentences
 from cutset.report.reproduction.page import to_page
 from cutset.report.reproduction.terminal import to_document, to_lines
 from cutset.reproduce.events import Analysed, Event
@@ -38,6 +36,7 @@ from cutset.reproduce.result import SearchResult
 from cutset.reproduce.settings import Case, FaultKind, SearchSettings
 from cutset.reproduce.strategies import STRATEGIES, StrategyName
 from cutset.reproduce.symptoms import seconds_of
+from cutset.store.run_id import new_run_id
 
 CASE, RESULT, PAGE, REPLAY = "case.yaml", "result.json", "report.html", "replay"
 _ROUNDS = "round-*"
@@ -159,7 +158,7 @@ def reproduce_command(
     )
     given = anchored(given, Path.cwd())
     searches = store.absolute() / "reproductions"
-    folder = _unfinished(searches) if resume else searches / time.strftime(f"%Y%m%d-%H%M%S-{os.getpid()}")
+    folder = _unfinished(searches) if resume else searches / new_run_id()
     if case_file is not None or resume:
         given = merged(load_case_file(case_file or folder / CASE), given)
     case, settings = build_case(given), search_settings(given)
@@ -275,9 +274,6 @@ def _kinds(text: str) -> tuple[FaultKind, ...]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names or [""]:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            question = f"Did you mean `{near[0]}`? " if near else ""
-            raise UsageError(
-                f"`--faults {text}`: there is no kind of fault `{name}`", hint=f"{question}Known: {', '.join(known)}"
-            )
+            hint = sentences(did_you_mean(name, known), known_names(known))
+            raise UsageError(f"`--faults {text}`: there is no kind of fault `{name}`", hint=hint)
     return tuple(map(FaultKind, names))

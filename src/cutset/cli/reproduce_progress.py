@@ -15,6 +15,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from cutset.model.wording import count
 from cutset.reproduce.events import Analysed, Event, Finished, GoodRunFinished, RankedSite, RoundFinished
 from cutset.reproduce.result import SearchResult
 from cutset.reproduce.symptoms import Answer
@@ -109,7 +110,7 @@ def lines_of(event: Event, standing: Standing) -> list[str]:
         case Analysed():
             return _analysed_lines(event)
         case RoundFinished() if event.number > standing.resumed:
-            missing = f"{len(event.missing)} of {_counted(standing.messages)} missing"
+            missing = f"{len(event.missing)} of {count(len(standing.messages), 'message')} missing"
             fault = escape(" + ".join(map(str, event.fired))) or "nothing that was armed occurred"
             # The long parts last: a narrow terminal cuts them off.
             line = f"[bold]{event.number:>4}[/] {_ANSWERS[event.answer]}, {missing}  [dim]{event.stage}:[/] {fault}"
@@ -131,7 +132,7 @@ def _analysed_lines(event: Analysed) -> list[str]:
     places = f"{event.sites:,} places for faults, {event.related_sites:,} of them can lead to the failure log"
     lines = [
         f"{read}: {places}; the workload gets to them {event.visits:,} times",
-        f"{_counted(event.messages)} to explain: {escape(_texts(event.messages))}",
+        f"{count(len(event.messages), 'message')} to explain: {escape(_texts(event.messages))}",
     ]
     if event.resumed:
         lines.append(f"going on after {event.resumed} rounds")
@@ -145,10 +146,6 @@ def _warnings(problems: Sequence[str]) -> list[str]:
     lines = [f"{_WARNING} {escape(problem)}" for problem in problems[:SHOWN_PROBLEMS]]
     more = len(problems) - SHOWN_PROBLEMS
     return [*lines, f"{_WARNING} and {more} more like these"] if more > 0 else lines
-
-
-def _counted(messages: Sequence[str]) -> str:
-    return f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
 
 
 def _texts(messages: Sequence[str]) -> str:
@@ -167,8 +164,8 @@ def picture(standing: Standing) -> RenderableType:
     state = f"{standing.rounds} of at most {standing.most_rounds} rounds, {standing.per_minute():.0f} a minute"
     parts: list[RenderableType] = [Spinner("dots", f"{state}; {standing.doing}")]
     if standing.missing:
-        count = f"{len(standing.missing)} of {_counted(standing.messages)} missing in the last round: "
-        parts.append(Text(count + _texts(standing.missing), style="dim", no_wrap=True, overflow="ellipsis"))
+        lacking = f"{len(standing.missing)} of {count(len(standing.messages), 'message')} missing in the last round: "
+        parts.append(Text(lacking + _texts(standing.missing), style="dim", no_wrap=True, overflow="ellipsis"))
     if standing.ranking:
         table = Table(box=None, padding=(0, 1), show_header=False)
         table.add_column(width=2, justify="right")

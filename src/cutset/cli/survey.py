@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -14,6 +13,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from cutset.cli.moments import parse_moment_ns
 from cutset.errors import UsageError
+from cutset.model.wording import did_you_mean, sentences
 from cutset.select.complexity import DEFAULT_WEIGHTS, Weights
 from cutset.store.manifest import open_spans
 from cutset.store.shapes import trace_ranges
@@ -63,10 +63,6 @@ def run_survey(
     return result
 
 
-def count(number: int, noun: str, plural: str = "") -> str:
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
-
-
 def print_table(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Numbers to the right. The last column is never cut or folded: names must be copied whole."""
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
@@ -98,7 +94,5 @@ def named(name: str, known: Mapping[str, Found], what: str) -> Found:
     """What the user named, or an error that lists what is close to it."""
     if name in known:
         return known[name]
-    close = get_close_matches(name, known, n=3)
-    did_you_mean = f"Did you mean {' or '.join(f'`{each}`' for each in close)}? " if close else ""
     listed = "`cutset classes` lists them" if what == "class" else "`cutset graph --json` lists them"
-    raise UsageError(f"There is no {what} `{name}`", hint=f"{did_you_mean}{listed}")
+    raise UsageError(f"There is no {what} `{name}`", hint=sentences(did_you_mean(name, known, most=3), listed))

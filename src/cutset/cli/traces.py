@@ -10,8 +10,9 @@ from rich.console import Console
 
 from cutset.cli.moments import parse_duration_ns, show_moment
 from cutset.cli.report import DEFAULT_STORE, JsonOption
-from cutset.cli.survey import STORE_OPTION, count, percent, print_table, printable
+from cutset.cli.survey import STORE_OPTION, percent, print_table, printable
 from cutset.errors import UsageError
+from cutset.model.wording import count
 from cutset.store.manifest import open_spans
 from cutset.store.shapes import totals
 from cutset.store.spans import forget_before

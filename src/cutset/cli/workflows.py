@@ -8,8 +8,9 @@ import typer
 from rich.console import Console
 
 from cutset.cli.report import DEFAULT_STORE, JsonOption
-from cutset.cli.survey import STORE_OPTION, SinceOption, UntilOption, WorkersOption, count, named, printable, run_survey
+from cutset.cli.survey import STORE_OPTION, SinceOption, UntilOption, WorkersOption, named, printable, run_survey
 from cutset.errors import UsageError
+from cutset.model.wording import count
 from cutset.select.workflows import Workflow, critical_workflows
 
 

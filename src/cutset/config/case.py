@@ -3,7 +3,6 @@
 Names of files are as seen from the folder of the `case.yaml`, or from the current one where they are options.
 """
 
-import difflib
 import os
 import shlex
 from collections.abc import Mapping, Sequence
@@ -26,6 +25,7 @@ from cutset.config.workload_command import (
     split_command,
 )
 from cutset.errors import InputError, UsageError
+from cutset.model.wording import did_you_mean, sentences
 from cutset.reproduce.explorer import ExplorerSettings
 from cutset.reproduce.oracle import Both, Check, Either, Not, Oracle, parse_oracle, quiet_seconds
 from cutset.reproduce.runner import Workload
@@ -214,10 +214,9 @@ def _sources(name: str, paths: Sequence[str]) -> list[str]:
     except InputError as error:
         if "/" in name:
             raise
-        near = difflib.get_close_matches(name, _importable(paths), n=_NEAR)
-        question = f"Did you mean {' or '.join(f'`{one}`' for one in near)}? " if near else ""
-        by_path = f" What is in a folder is named by its path, as in `./{name}`."
-        raise UsageError(error.message, hint=question + error.hint + by_path) from error
+        by_path = f"What is in a folder is named by its path, as in `./{name}`."
+        question = did_you_mean(name, _importable(paths), most=_NEAR)
+        raise UsageError(error.message, hint=sentences(question, error.hint, by_path)) from error
     return [name]
 
 

@@ -4,7 +4,6 @@ The private `_…Section` classes are the files as they are written; the public 
 In a section, None stands for a key that was not given: defaults live in the public class, once.
 """
 
-import difflib
 import json
 import re
 from collections import Counter
@@ -26,6 +25,7 @@ from cutset.judge.sequential import failures_needed
 from cutset.lineage.path import Level
 from cutset.model.fault import UNAVAILABLE, Effect
 from cutset.model.request import Expectation, Request, Step
+from cutset.model.wording import did_you_mean, quoted, sentences
 from cutset.search.strategies import AcrossRequests, StrategyName
 from cutset.search.strategy import Certificates
 
@@ -397,9 +397,7 @@ def _problem(kind: type, error: ErrorDetails) -> str:
 
 def _unknown_key(key: str, section: Any) -> str:
     valid = sorted(each.name for each in fields(section))
-    nearest = difflib.get_close_matches(key, valid, n=1)
-    question = f"Did you mean `{nearest[0]}`? " if nearest else ""
-    return f"unknown key. {question}Valid keys: {', '.join(f'`{name}`' for name in valid)}"
+    return sentences("unknown key.", did_you_mean(key, valid), f"Valid keys: {quoted(valid)}")
 
 
 def _section_at(kind: Any, location: tuple[int | str, ...]) -> Any:

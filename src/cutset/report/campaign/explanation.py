@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from rich.markup import escape
@@ -11,6 +10,7 @@ from cutset.errors import UsageError
 from cutset.model.event import CampaignStarted, Event
 from cutset.model.fault import Fault, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.wording import did_you_mean, known_names
 from cutset.report.campaign.json import outcome_document
 from cutset.report.campaign.summary import RequestSummary, outcomes_of, summarise
 from cutset.report.campaign.terminal import describe_cut, describe_points
@@ -116,6 +116,4 @@ def _certificates(events: Sequence[Event]) -> Certificates:
 
 def _closest(wanted: str, known: Iterable[str]) -> str:
     names = sorted(known)
-    close = get_close_matches(wanted, names, n=CLOSE_MATCHES, cutoff=0.4)
-    listed = ", ".join(f"`{name}`" for name in close or names[:10])
-    return f"Did you mean {listed}?" if close else f"Known: {listed}"
+    return did_you_mean(wanted, names, most=CLOSE_MATCHES, cutoff=0.4) or known_names(names[:10])

@@ -7,6 +7,7 @@ from rich.markup import escape
 from cutset.model.fault import UNAVAILABLE, Cut
 from cutset.model.finding import Finding
 from cutset.model.outcome import Points
+from cutset.model.wording import count
 from cutset.report.campaign.summary import RequestSummary, Summary
 from cutset.search.strategies import AcrossRequests, StrategyName
 
@@ -60,9 +61,9 @@ def _request_lines(request: RequestSummary, replay: str) -> Iterator[str]:
 
 
 def _completeness(request: RequestSummary) -> str:
-    effort = f"{_count(request.experiments, 'experiment')}"
-    effort += f" in {_count(request.rounds, 'round')}" if request.rounds else ""
-    effort = f"[dim]{effort}, {_count(request.requests, 'request')}[/]"
+    effort = f"{count(request.experiments, 'experiment')}"
+    effort += f" in {count(request.rounds, 'round')}" if request.rounds else ""
+    effort = f"[dim]{effort}, {count(request.requests, 'request')}[/]"
     if request.complete_up_to < 0:
         return f"[magenta]not tested: {escape(request.problem)}[/]" if request.problem else effort
     text = f"complete up to size {request.complete_up_to}{_progress_beyond(request)}"
@@ -98,8 +99,8 @@ def _finding_lines(finding: Finding, replay: str) -> Iterator[str]:
 def _totals(summary: Summary) -> str:
     experiments = sum(request.experiments for request in summary.requests)
     undecided = sum(len(request.undecided) for request in summary.requests)
-    text = f"{_count(len(summary.findings), 'minimal cut')} in {_count(len(summary.requests), 'request class', 'es')}"
-    text += f", {_count(experiments, 'experiment')}"
+    text = f"{count(len(summary.findings), 'minimal cut')} in {count(len(summary.requests), 'request class')}"
+    text += f", {count(experiments, 'experiment')}"
     text += f" of {summary.requests_per_experiment:.1f} requests each" if experiments else ""
     return text + (f", {undecided} unknown" if undecided else "") + ("" if summary.finished else ", interrupted")
 
@@ -122,7 +123,3 @@ def _method(summary: Summary) -> Iterator[str]:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.2g} %"
-
-
-def _count(number: int, noun: str, plural: str = "s") -> str:
-    return f"{number:,} {noun}{'' if number == 1 else plural}"

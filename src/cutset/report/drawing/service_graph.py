@@ -11,6 +11,7 @@ from itertools import pairwise
 from math import log
 
 from cutset.model.call_tree import Component, Role
+from cutset.model.wording import count
 from cutset.report.drawing.layout import DENSE, ROOMY, Arc, Box, Density, Layout, Way, lay_out
 
 MOST_SERVICES = 250  # more than this is a blot at any size
@@ -334,15 +335,15 @@ def _heading(graph: ServiceGraph, drawn: ServiceGraph, title: str) -> tuple[list
     shapes = Counter(_shape(node.component) for node in graph.nodes)
     calls, failures = sum(edge.calls for edge in graph.edges), sum(edge.failures for edge in graph.edges)
     summary = [
-        *(_plural(shapes[shape], name) for shape, name in _SHAPE_NAMES.items() if shapes[shape] or shape == "service"),
-        _plural(len(graph.edges), "connection"),
+        *(count(shapes[shape], name) for shape, name in _SHAPE_NAMES.items() if shapes[shape] or shape == "service"),
+        count(len(graph.edges), "connection"),
         _counts(calls, failures),
     ]
     texts = [(17, "name", _shortened(title, TITLE_LETTERS))] if title else []
     texts.append((12, "muted", " · ".join(summary)))
     services, connections = len(graph.nodes) - len(drawn.nodes), len(graph.edges) - len(drawn.edges)
     if services or connections:
-        left_out = f"{_plural(services, 'service')} and {_plural(connections, 'connection')}"
+        left_out = f"{count(services, 'service')} and {count(connections, 'connection')}"
         texts.append((12, "muted", f"Not drawn: {left_out} with the least traffic"))
     y = float(MARGIN)
     lines = []
@@ -464,7 +465,3 @@ def _amount(number: int) -> str:
         if number >= 0.9995 * size:
             return f"{number / size:.3g}{unit}"
     return str(number)
-
-
-def _plural(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -7,6 +7,7 @@ from typing import Any
 from rich.markup import escape
 
 from cutset.model.drill import DrillResult, DrillTest, DrillVerdict, PhaseStatistics
+from cutset.model.wording import count
 
 _MARKS = {
     DrillVerdict.PASSED: "[green]✓ passed[/]",
@@ -19,7 +20,7 @@ def plan_lines(
     tests: Sequence[tuple[DrillTest, str]], pruned: Sequence[tuple[str, str]], skipped: Sequence[tuple[DrillTest, str]]
 ) -> Iterator[str]:
     """Each with the reason."""
-    yield f"[bold]{_count(len(tests), 'test')} to run[/]"
+    yield f"[bold]{count(len(tests), 'test')} to run[/]"
     flow = ""
     for test, reason in tests:
         if test.flow != flow:
@@ -27,10 +28,10 @@ def plan_lines(
             yield f"  {escape(flow)}"
         yield f"    {test.id}  {escape(str(test))}  [dim]{escape(reason)}[/]"
     if skipped:
-        yield f"[bold]{_count(len(skipped), 'test')} not repeated[/]"
+        yield f"[bold]{count(len(skipped), 'test')} not repeated[/]"
         yield from (f"    {test.id}  {escape(str(test))}  [dim]{escape(reason)}[/]" for test, reason in skipped)
     if pruned:
-        yield f"[bold]{_count(len(pruned), 'candidate')} left out[/]"
+        yield f"[bold]{count(len(pruned), 'candidate')} left out[/]"
         yield from (f"    {escape(what)}  [dim]{escape(reason)}[/]" for what, reason in pruned)
 
 
@@ -51,7 +52,7 @@ def result_lines(results: Sequence[DrillResult], *, starts: int, replay: str) ->
         yield from _result_lines(result, replay)
     verdicts = Counter(result.judgement.verdict for result in results)
     told = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in DrillVerdict if verdicts[verdict])
-    yield f"{_count(len(results), 'drill')}: {told or 'nothing to do'}; the service was started {_times(starts)}"
+    yield f"{count(len(results), 'drill')}: {told or 'nothing to do'}; the service was started {_times(starts)}"
 
 
 def _result_lines(result: DrillResult, replay: str) -> Iterator[str]:
@@ -118,10 +119,6 @@ def _phase(phase: PhaseStatistics) -> Mapping[str, Any]:
         "good_per_second": round(phase.throughput, 2),
         "fired": phase.fired,
     }
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _times(number: int) -> str:

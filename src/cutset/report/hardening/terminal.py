@@ -13,10 +13,12 @@ from cutset.harden.verification import Effort, Recheck, Verification
 from cutset.model.advice import Advice, Declined
 from cutset.model.finding import Finding
 from cutset.model.outcome import Verdict
+from cutset.model.wording import count
 from cutset.report.campaign.terminal import describe_cut
 
 FORMAT = 1
 LIKELIEST_SHOWN = 5
+_LEVELS = {"api": "API", "call-site": "call site"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +69,10 @@ def to_lines(found: Hardening) -> Iterator[str]:
     choice, total = found.choice, len(found.problem.weaknesses)
     gone = total - len(choice.remaining)
     proof = "proven best" if choice.proven else "not proven best"
-    yield f"[bold]Harden {_count(len(choice.chosen), found.level)}[/] of cost {choice.cost:g}  [dim]{proof}[/]"
+    sites = count(len(choice.chosen), _LEVELS.get(found.level, found.level))
+    yield f"[bold]Harden {sites}[/] of cost {choice.cost:g}  [dim]{proof}[/]"
     afvr = expected_afvr(found.problem, choice)
-    yield f"That mitigates {gone} of {_count(total, 'finding')}; AFVR would be {afvr:.3f}"
+    yield f"That mitigates {gone} of {count(total, 'finding')}; AFVR would be {afvr:.3f}"
     for number, site in enumerate(found.sites, start=1):
         yield ""
         yield from _site_lines(number, site)
@@ -282,8 +285,3 @@ def _findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
 
 def _effort(effort: Effort) -> dict[str, float]:
     return {"seconds": effort.seconds, "calls": effort.calls, "calls_with_faults": effort.calls_with_faults}
-
-
-def _count(number: int, noun: str) -> str:
-    plural = {"api": "APIs", "call-site": "call sites"}.get(noun, f"{noun}s")
-    return f"{number:,} {plural if number != 1 else {'api': 'API', 'call-site': 'call site'}.get(noun, noun)}"

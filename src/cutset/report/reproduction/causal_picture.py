@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from cutset.model.wording import count
 from cutset.reproduce.causal import Node
 from cutset.reproduce.code_index import NodeKind
 from cutset.reproduce.result import Fault, Message
@@ -242,8 +243,7 @@ def _notes(rows_left_out: int, without_chain: int) -> list[str]:
     if rows_left_out:
         notes.append(f"Not drawn: {rows_left_out:,} more steps")
     if without_chain:
-        messages = f"{without_chain:,} message{'' if without_chain == 1 else 's'}"
-        notes.append(f"Not drawn: {messages} that no known causal chain leads to")
+        notes.append(f"Not drawn: {count(without_chain, 'message')} that no known causal chain leads to")
     return notes
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import groupby
 
+from cutset.model.wording import count
 from cutset.report.reproduction.causal_picture import draw_causes, kind_in_words, message_in_words
 from cutset.report.reproduction.logs import Log, LogPart, Row, line_in_failure_log, log_of, log_of_run, side_by_side
 from cutset.report.reproduction.terminal import (
@@ -18,7 +19,6 @@ from cutset.report.reproduction.terminal import (
     advice,
     alternatives_by_group,
     circumstances,
-    count,
     evidence,
     excerpt,
     moment,

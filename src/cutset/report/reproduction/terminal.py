@@ -13,6 +13,7 @@ from typing import Any
 from rich.markup import escape
 
 from cutset.model.reproduction import Site, SiteKind
+from cutset.model.wording import count
 from cutset.report.reproduction.causal_picture import kind_in_words
 from cutset.report.reproduction.logs import Log, line_in_failure_log, log_of, log_of_run
 from cutset.reproduce.causal import Node
@@ -198,10 +199,6 @@ def excerpt(site: Site) -> list[tuple[int, str, bool]]:
     end = min(site.end_line, site.line + MARKED - 1)
     numbers = range(max(1, site.line - AROUND), min(len(lines), end + AROUND) + 1)
     return [(number, lines[number - 1], site.line <= number <= end) for number in numbers]
-
-
-def count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def ordinal(number: int) -> str:

@@ -21,7 +21,6 @@ Other readers of tables take their lines from here.
 """
 
 import csv
-import difflib
 import io
 from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as Dictionary
@@ -36,6 +35,7 @@ import yaml
 
 from cutset.errors import UsageError
 from cutset.model.span import UNKNOWN_SERVICE, Span, SpanKind
+from cutset.model.wording import did_you_mean, known_names
 from cutset.traces.conventions import bounded, failed, kept, span_id, trace_id
 from cutset.traces.files.tally import Tally
 from cutset.traces.files.times import NS_PER_UNIT, end_after, nanoseconds
@@ -95,9 +95,7 @@ def load_mapping(path: Path) -> Mapping:
 def _check(path: Path, key: object, value: object) -> None:
     known = [entry.name for entry in fields(Mapping)]
     if key not in known:
-        near = difflib.get_close_matches(str(key), known, n=1)
-        hint = f"Did you mean `{near[0]}`?" if near else f"Known are {', '.join(known)}"
-        raise UsageError(f"{path}: `{key}` is not known", hint=hint)
+        raise UsageError(f"{path}: `{key}` is not known", hint=did_you_mean(str(key), known) or known_names(known))
     expected = ""
     if key == "attributes":
         good = isinstance(value, dict) and all(isinstance(text, str) for pair in value.items() for text in pair)
