@@ -126,9 +126,9 @@ class Watched:
         self.capped = False
         self._left = most + 1  # the fault-free run is none
 
-    def next_cuts(self, limit: int) -> list[Points]:
+    def ask(self, limit: int) -> list[Points]:
         start = time.process_time()
-        cuts = self.search.next_cuts(limit)
+        cuts = self.search.ask(limit)
         self.seconds += time.process_time() - start
         self.capped = len(cuts) > self._left
         self._left -= len(cuts)

@@ -27,10 +27,10 @@ def test_a_strategy_that_ends_in_time_is_not() -> None:
 def test_a_round_is_cut_to_what_is_left() -> None:
     watched = Watched(PAPERS["LDFI"](SearchSettings(2)), most=1)
     simulation = Simulation(SYSTEM)
-    (baseline,) = watched.next_cuts(10)
+    (baseline,) = watched.ask(10)
     watched.learn(simulation.run(baseline))
 
-    assert len(watched.next_cuts(10)) == 1
+    assert len(watched.ask(10)) == 1
     assert watched.capped
 
 

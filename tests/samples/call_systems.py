@@ -138,7 +138,7 @@ def outcome_of(execution: Execution, path: Points | None) -> Outcome:
 def explore(search: CutSearch, system: Runs, limit: int = 10**9) -> list[Points]:
     """What was asked for, in its order."""
     asked: list[Points] = []
-    while cuts := search.next_cuts(limit):
+    while cuts := search.ask(limit):
         assert len(cuts) <= limit
         asked += cuts
         assert len(asked) < MOST_EXPERIMENTS

@@ -37,7 +37,7 @@ class ClassSearch:
     def ask(self, limit: int) -> list[Points]:
         if self._stopped:
             return []
-        cuts = self._search.next_cuts(limit)
+        cuts = self._search.ask(limit)
         self.result = self._search.result()
         if cuts and 0 < self._settings.max_rounds < self.round:
             self._stopped = "the budget of rounds is spent"

@@ -123,7 +123,7 @@ class LineageSearch(ABC):
         self._survivors = 0
         self._exhausted = False
 
-    def next_cuts(self, limit: int) -> list[Points]:
+    def ask(self, limit: int) -> list[Points]:
         cuts = self._hand_out(limit)
         while not cuts and not self._pending and not self._round:
             self._round = self._plan()[::-1]

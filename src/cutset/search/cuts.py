@@ -89,7 +89,7 @@ class CutSearch:
             for hint in settings.hints:
                 self._evidence.assume_failing(self._evidence.to_bits(hint))
 
-    def next_cuts(self, limit: int) -> list[Points]:
+    def ask(self, limit: int) -> list[Points]:
         cuts = self._hand_out(limit)
         while not cuts and not self._round and not self._pending:
             self._conclude_round()

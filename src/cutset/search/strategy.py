@@ -2,12 +2,12 @@
 
 The loop that owns the effects (`cutset.campaign`, a benchmark, a test) does
 
-    while cuts := search.next_cuts(limit):
+    while cuts := search.ask(limit):
         for cut in cuts:
             search.learn(run(cut))
 
 The first cut is the empty one, the request without any fault. A *round* is what a strategy asks for without needing an
-answer in between: `next_cuts` hands out the rest of the present round, and nothing while that round's answers are
+answer in between: `ask` hands out the rest of the present round, and nothing while that round's answers are
 still out. A cut is asked for again only where paths vary by themselves, so that a survivor may show less than it
 should. Outcomes that nobody asked for (history, a second fault-free run) may be learnt at any time.
 """
@@ -68,7 +68,7 @@ class SearchResult:
 
 
 class Search(Protocol):
-    def next_cuts(self, limit: int) -> list[Points]: ...
+    def ask(self, limit: int) -> list[Points]: ...
 
     def learn(self, outcome: Outcome) -> None: ...
 

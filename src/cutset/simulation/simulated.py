@@ -259,7 +259,7 @@ class Simulation:
 class AskTell(Protocol):
     """What `cutset.search.strategy.Search` offers to whoever owns the effects."""
 
-    def next_cuts(self, limit: int) -> list[Points]: ...
+    def ask(self, limit: int) -> list[Points]: ...
 
     def learn(self, outcome: Outcome) -> None: ...
 
@@ -300,7 +300,7 @@ class Tally:
 def drive(search: AskTell, simulation: Runs, *, limit: int = 10**9) -> Tally:
     """Answers all that the search asks, `limit` cuts at a time."""
     injections = rounds = requests = 0
-    while cuts := search.next_cuts(limit):
+    while cuts := search.ask(limit):
         rounds += 1
         injections += sum(1 for cut in cuts if cut)
         for cut in cuts:

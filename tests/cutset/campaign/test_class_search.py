@@ -121,7 +121,7 @@ def test_rounds_go_on_where_they_were_when_a_campaign_is_resumed() -> None:
 
 def test_only_cuts_that_are_minimal_are_reported_as_masked() -> None:
     class Ended:
-        def next_cuts(self, _limit: int) -> list[Points]:
+        def ask(self, _limit: int) -> list[Points]:
             return []
 
         def learn(self, outcome: Outcome) -> None: ...

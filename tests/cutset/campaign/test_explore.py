@@ -120,10 +120,10 @@ def test_requests_under_way_are_answered_while_a_search_thinks(tmp_path: Path, m
     in_time: list[bool] = []
 
     class Thoughtful(CutSearch):
-        def next_cuts(self, limit: int) -> list[Points]:
+        def ask(self, limit: int) -> list[Points]:
             if in_flight:
                 in_time.append(answered.wait(10))
-            return super().next_cuts(limit)
+            return super().ask(limit)
 
     in_flight: list[Cut] = []
 

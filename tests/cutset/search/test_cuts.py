@@ -246,7 +246,7 @@ def test_a_round_has_at_most_the_size_that_was_set() -> None:
     search = CutSearch(SearchSettings(2, inventory=points("A1", "A2", "B1", "B2"), round_size=2))
     system = Simulation(All((Call("A", replicas=2), Call("B", replicas=2))))
     sizes = []
-    while cuts := search.next_cuts(99):
+    while cuts := search.ask(99):
         sizes.append(len(cuts))
         for cut in cuts:
             search.learn(system.run(cut))
@@ -271,7 +271,7 @@ def test_at_any_time_it_claims_no_more_than_is_proven(
     laboratory = data.draw(st.sampled_from([reliable, sometimes_unknown(reliable, chance)]))
     search = CutSearch(chosen)
     assert (search.result().complete_up_to, search.result().finished) == (-1, False)
-    while cuts := search.next_cuts(limit):
+    while cuts := search.ask(limit):
         for cut in chance.sample(cuts, len(cuts)):
             search.learn(laboratory.run(cut))
             result = search.result()
@@ -326,7 +326,7 @@ def test_an_unknown_outcome_is_reported_as_undecided_and_not_asked_again() -> No
     search = CutSearch(SearchSettings(2))
     system = All((Call("A"), Call("B")))
     asked = []
-    while cuts := search.next_cuts(9):
+    while cuts := search.ask(9):
         asked += cuts
         for cut in cuts:
             search.learn(Outcome(cut_of(cut), Verdict.UNKNOWN) if cut == points("A") else run(system, cut))
@@ -342,38 +342,38 @@ def test_an_unknown_outcome_is_reported_as_undecided_and_not_asked_again() -> No
 def test_the_first_cut_asked_for_is_the_baseline_and_nothing_is_while_its_answer_is_out() -> None:
     search = CutSearch(SearchSettings(3))
 
-    assert search.next_cuts(10) == [points()]
-    assert search.next_cuts(10) == []
+    assert search.ask(10) == [points()]
+    assert search.ask(10) == []
     assert search.result().left == 1
 
 
 def test_a_failing_baseline_ends_the_search() -> None:
     search = CutSearch(SearchSettings(3))
-    search.next_cuts(1)
+    search.ask(1)
     search.learn(Outcome(frozenset(), Verdict.FAILED))
 
-    assert search.next_cuts(1) == []
+    assert search.ask(1) == []
     assert search.result().minimal_cuts == (points(),)
     assert search.result().finished
 
 
 def test_an_unknown_baseline_ends_the_search_undecided() -> None:
     search = CutSearch(SearchSettings(3))
-    search.next_cuts(1)
+    search.ask(1)
     search.learn(Outcome(frozenset(), Verdict.UNKNOWN))
 
-    assert search.next_cuts(1) == []
+    assert search.ask(1) == []
     assert search.result().minimal_cuts == ()
     assert search.result().undecided == (points(),)
 
 
 def test_a_baseline_that_is_known_at_last_starts_the_search() -> None:
     search = CutSearch(SearchSettings(1))
-    search.next_cuts(1)
+    search.ask(1)
     search.learn(Outcome(frozenset(), Verdict.UNKNOWN))
     search.learn(run(Call("A"), points()))
 
-    assert search.next_cuts(1) == [points("A")]
+    assert search.ask(1) == [points("A")]
 
 
 @pytest.mark.parametrize("certificates", Certificates)
@@ -382,7 +382,7 @@ def test_a_tolerated_delay_does_not_keep_the_search_from_ending(certificates: Ce
     every = points("A", "B")
     search = CutSearch(SearchSettings(2, certificates))
     asked: list[Points] = []
-    while cuts := search.next_cuts(4):
+    while cuts := search.ask(4):
         asked += cuts
         for cut in cuts:
             search.learn(Outcome(cut_of(cut), Verdict.SURVIVED, path=every, calls=every))
@@ -451,7 +451,7 @@ def test_further_runs_without_faults_may_be_learnt_at_any_time(
     simulation = Simulation(system, conditions)
     search = CutSearch(chosen)
     asked: list[Points] = []
-    while cuts := search.next_cuts(limit):
+    while cuts := search.ask(limit):
         asked += cuts
         for cut in cuts:
             if chance.random() < 0.5:
@@ -627,7 +627,7 @@ from cutset.search.cuts import CutSearch
 from cutset.search.strategy import SearchSettings
 parts = (Call("A", replicas=3), FirstOf((Call("B"), Call("C", replicas=2))), Optional(Call("D"), Call("E")))
 search, simulation = CutSearch(SearchSettings(3, seed=7)), Simulation(All((*parts, Quorum("F", 3, 2))))
-while cuts := search.next_cuts(5):
+while cuts := search.ask(5):
     print([sorted(map(str, cut)) for cut in cuts])
     for cut in cuts:
         search.learn(simulation.run(cut))

@@ -36,7 +36,7 @@ def choice_of(paths: Iterable[Iterable[str]]) -> Routes:
 def explore(search: FastFi, system: Node) -> list[Points]:
     simulation = Simulation(system)
     asked: list[Points] = []
-    while cuts := search.next_cuts(5):
+    while cuts := search.ask(5):
         assert len(cuts) == 1
         asked += cuts
         search.learn(simulation.run(cuts[0]))
@@ -153,7 +153,7 @@ def test_whatever_stays_unknown_hides_no_other_cut(paths: list[str], max_size: i
     system = choice_of(paths)
     search = FastFi(SearchSettings(max_size), repaired=True)
     asked = []
-    while cuts := search.next_cuts(1):
+    while cuts := search.ask(1):
         asked += cuts
         known = not cuts[0] or chance.random() < 0.7
         search.learn(Simulation(system).run(cuts[0]) if known else Outcome(cut_of(cuts[0]), Verdict.UNKNOWN))
@@ -177,18 +177,18 @@ def test_k_rises_by_one_when_the_candidates_of_a_size_run_out() -> None:
 
 def test_a_failing_baseline_ends_the_search() -> None:
     search = FastFi(SearchSettings(3))
-    assert search.next_cuts(1) == [points()]
+    assert search.ask(1) == [points()]
     assert search.result().complete_up_to == -1
     search.learn(Outcome(frozenset(), Verdict.FAILED))
 
-    assert search.next_cuts(1) == []
+    assert search.ask(1) == []
     assert search.result().minimal_cuts == (points(),)
 
 
 def test_asks_for_nothing_while_an_answer_is_out() -> None:
     search = FastFi(SearchSettings(2))
-    search.next_cuts(1)
+    search.ask(1)
 
-    assert search.next_cuts(1) == []
+    assert search.ask(1) == []
     assert not search.result().finished
     assert search.result().left == 1

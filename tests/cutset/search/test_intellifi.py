@@ -31,12 +31,12 @@ def test_without_nested_calls_it_finds_exactly_the_minimal_cuts(paths: list[str]
 def test_a_call_that_failed_because_of_one_further_down_is_not_faulted_itself() -> None:
     search = IntelliFi(SearchSettings(2))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("Callee", "Other", "Upstream")))
-    assert search.next_cuts(1) == [points("Callee")]
+    assert search.ask(1) == [points("Callee")]
     search.learn(Outcome(cut_of(points("Callee")), Verdict.FAILED, failed=points("Callee", "Upstream")))
 
-    assert search.next_cuts(9) == [points("Other")]
+    assert search.ask(9) == [points("Other")]
     search.learn(Outcome(cut_of(points("Other")), Verdict.FAILED, failed=points("Other")))
-    assert search.next_cuts(9) == []
+    assert search.ask(9) == []
     result = search.result()
     assert set(result.minimal_cuts) == {points("Callee"), points("Other")}
     assert result.predicted == (points("Upstream"),)
@@ -52,7 +52,7 @@ def test_an_upstream_failure_that_the_request_survived_rules_nothing_out() -> No
     )
     search.learn(Outcome(cut_of(points("Other")), Verdict.SURVIVED, path=points("Callee", "Upstream")))
 
-    assert set(search.next_cuts(9)) == {points("Callee", "Other"), points("Other", "Upstream")}
+    assert set(search.ask(9)) == {points("Callee", "Other"), points("Other", "Upstream")}
     assert search.result().predicted == ()
 
 
@@ -60,13 +60,13 @@ def test_a_prediction_holds_as_long_as_it_hits_every_path() -> None:
     search = IntelliFi(SearchSettings(2))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("Callee", "Upstream")))
     search.learn(Outcome(cut_of(points("Callee")), Verdict.FAILED, failed=points("Callee", "Upstream")))
-    assert search.next_cuts(9) == []
+    assert search.ask(9) == []
     assert search.result().predicted == (points("Upstream"),)
 
     search.learn(Outcome(cut_of(points("Other")), Verdict.SURVIVED, path=points("Callee", "Upstream", "Second")))
-    assert search.next_cuts(9) == []
+    assert search.ask(9) == []
     assert search.result().finished
 
     search.learn(Outcome(cut_of(points("Other", "Second")), Verdict.SURVIVED, path=points("Callee", "Third")))
-    assert search.next_cuts(9) == [points("Third", "Upstream")]
+    assert search.ask(9) == [points("Third", "Upstream")]
     assert search.result().predicted == ()

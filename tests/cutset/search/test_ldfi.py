@@ -36,15 +36,15 @@ def test_finds_exactly_the_minimal_cuts_of_any_monotone_request(paths: list[str]
 def test_a_round_has_all_candidates_of_the_present_size_and_drops_none() -> None:
     search = Ldfi(SearchSettings(2))
     simulation = Simulation(choice_of("AB", "CD"))
-    assert search.next_cuts(9) == [points()]
+    assert search.ask(9) == [points()]
     search.learn(simulation.run(points()))
 
-    assert search.next_cuts(1) == [points("A")]
+    assert search.ask(1) == [points("A")]
     search.learn(simulation.run(points("A")))
-    assert search.next_cuts(9) == [points("B")]  # though C or D has to fail along with it, as {A} has shown
-    assert search.next_cuts(9) == []
+    assert search.ask(9) == [points("B")]  # though C or D has to fail along with it, as {A} has shown
+    assert search.ask(9) == []
     search.learn(simulation.run(points("B")))
-    assert set(search.next_cuts(9)) == {points(*pair) for pair in ("AC", "AD", "BC", "BD")}
+    assert set(search.ask(9)) == {points(*pair) for pair in ("AC", "AD", "BC", "BD")}
     assert search.result().rounds == 3
     assert search.result().complete_up_to == 1
 
@@ -77,7 +77,7 @@ def test_past_outcomes_in_any_order_are_not_asked_again(paths: list[str], max_si
     simulation = Simulation(choice_of(*paths))
     whole, resumed = Ldfi(SearchSettings(max_size)), Ldfi(SearchSettings(max_size))
     asked = []
-    while cuts := whole.next_cuts(9):
+    while cuts := whole.ask(9):
         asked += cuts
         for cut in cuts:
             whole.learn(simulation.run(cut))
@@ -85,7 +85,7 @@ def test_past_outcomes_in_any_order_are_not_asked_again(paths: list[str], max_si
     for cut in past:
         resumed.learn(simulation.run(cut))
 
-    while cuts := resumed.next_cuts(9):
+    while cuts := resumed.ask(9):
         assert not set(cuts) & set(past)
         for cut in cuts:
             resumed.learn(simulation.run(cut))
@@ -96,21 +96,21 @@ def test_past_outcomes_in_any_order_are_not_asked_again(paths: list[str], max_si
 def test_an_unknown_cut_is_undecided_until_another_experiment_decides_it() -> None:
     search = Ldfi(SearchSettings(2))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("A", "B")))
-    assert set(search.next_cuts(9)) == {points("A"), points("B")}
+    assert set(search.ask(9)) == {points("A"), points("B")}
     search.learn(Outcome(cut_of(points("A")), Verdict.UNKNOWN))
     assert search.result().undecided == (points("A"),)
 
     search.learn(Outcome(cut_of(points("B")), Verdict.SURVIVED, path=points("C")))
 
     assert search.result().undecided == ()
-    assert set(search.next_cuts(9)) == {points("A", "C"), points("B", "C")}
+    assert set(search.ask(9)) == {points("A", "C"), points("B", "C")}
 
 
 def test_a_tolerated_delay_does_not_keep_the_search_from_ending() -> None:
     """A delayed call still succeeds, so the faulted point is on the surviving path."""
     search = Ldfi(SearchSettings(2))
     asked: list[Points] = []
-    while cuts := search.next_cuts(4):
+    while cuts := search.ask(4):
         asked += cuts
         for cut in cuts:
             search.learn(Outcome(cut_of(cut), Verdict.DEGRADED, path=points("A", "B")))

@@ -42,7 +42,7 @@ def test_the_cut_with_the_heaviest_api_comes_first() -> None:
     search = MicroFi(SearchSettings(2, weights=weights))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=frozenset({a2, b, c})))
 
-    assert search.next_cuts(9) == [frozenset({c}), frozenset({a2}), frozenset({b})]
+    assert search.ask(9) == [frozenset({c}), frozenset({a2}), frozenset({b})]
 
 
 def test_a_cut_weighs_what_its_heaviest_point_does() -> None:
@@ -54,7 +54,7 @@ def test_a_cut_weighs_what_its_heaviest_point_does() -> None:
     search.learn(Outcome(cut_of(points("LsR")), Verdict.SURVIVED, path=points("Index", "DefR")))
     search.learn(Outcome(cut_of(points("LsP")), Verdict.SURVIVED, path=points("Index", "LsR", "Other")))
 
-    assert search.next_cuts(1) == [points("LsR", "DefR")]
+    assert search.ask(1) == [points("LsR", "DefR")]
 
 
 def test_cuts_that_turned_out_to_contain_a_failing_one_are_dropped_from_the_round() -> None:
@@ -62,17 +62,17 @@ def test_cuts_that_turned_out_to_contain_a_failing_one_are_dropped_from_the_roun
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("A", "B")))
     search.learn(Outcome(cut_of(points("A")), Verdict.SURVIVED, path=points("C", "D")))
     search.learn(Outcome(cut_of(points("B")), Verdict.SURVIVED, path=points("C", "D")))
-    assert search.next_cuts(1) == [points("A", "C")]
+    assert search.ask(1) == [points("A", "C")]
     search.learn(Outcome(cut_of(points("D")), Verdict.FAILED))
 
-    assert search.next_cuts(9) == [points("B", "C")]
+    assert search.ask(9) == [points("B", "C")]
 
 
 def test_what_fails_other_requests_is_tried_first() -> None:
     search = MicroFi(SearchSettings(1, hints=(points("B"), points("X")), weights={Point("simulated", "C"): 1.0}))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("A", "B", "C")))
 
-    assert search.next_cuts(9) == [points("B"), points("C"), points("A")]
+    assert search.ask(9) == [points("B"), points("C"), points("A")]
 
 
 def test_trusted_hints_are_predicted_and_prove_nothing() -> None:
@@ -91,10 +91,10 @@ def test_trusted_hints_are_predicted_and_prove_nothing() -> None:
 def test_a_prediction_that_an_experiment_refutes_makes_room_for_larger_cuts() -> None:
     search = MicroFi(SearchSettings(2, hints=(points("A"),), trust_hints=True))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("A")))
-    assert search.next_cuts(9) == []
+    assert search.ask(9) == []
     assert search.result().predicted == (points("A"),)
 
     search.learn(Outcome(cut_of(points("A")), Verdict.SURVIVED, path=points("B")))
 
-    assert search.next_cuts(9) == [points("A", "B")]
+    assert search.ask(9) == [points("A", "B")]
     assert search.result().predicted == ()

@@ -27,7 +27,7 @@ def outcome(cut: Points) -> Outcome:
 def test_every_strategy_starts_without_faults_and_finds_the_single_points_of_failure(name: StrategyName) -> None:
     search = STRATEGIES[name].start(SearchSettings(2))
     asked: list[Points] = []
-    while cuts := search.next_cuts(9):
+    while cuts := search.ask(9):
         asked += cuts
         for cut in cuts:
             search.learn(outcome(cut))

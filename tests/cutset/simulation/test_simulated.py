@@ -51,7 +51,7 @@ class Everything:
         ]
         self.failing: set[Points] = set()
 
-    def next_cuts(self, limit: int) -> list[Points]:
+    def ask(self, limit: int) -> list[Points]:
         return self._batches.pop() if self._batches else []
 
     def learn(self, outcome: Outcome) -> None:
