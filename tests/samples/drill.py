@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from cutset.model.drill import DrillTest, ObservedOperation, Phase, Sample
+from cutset.model.point import Point
 
-TEST = DrillTest("POST /orders", 0, "shop", "db/psycopg/execute", 1, "connection-lost")
+TEST = DrillTest("POST /orders", 0, Point.parse("shop>db/psycopg/execute"), "connection-lost")
 
 
 def operation(

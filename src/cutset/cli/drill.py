@@ -18,7 +18,7 @@ from cutset.cli.run import run_async
 from cutset.config.drill import load_drill
 from cutset.drill import history
 from cutset.drill.flows import flows_of
-from cutset.drill.plan import Flow, Plan, PlannedTest, endpoints_of, make_plan, representatives
+from cutset.drill.plan import Flow, Plan, PlannedTest, make_plan, points_of_flows, representatives
 from cutset.drill.session import DrillFinished, PhaseBegan, ServiceStarted, SessionEvent, reconnoitre, run_session
 from cutset.drill.settings import DrillSettings
 from cutset.errors import TargetError, UsageError
@@ -34,7 +34,7 @@ def drill_command(
     recording: Annotated[Path | None, typer.Option("--recording", help="What `cutset record` wrote.")] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Say which tests would run, and why not others.")] = False,
     only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="ENDPOINT", help="Endpoints, or beginnings of them.")
+        list[str] | None, typer.Option("--only", metavar="POINT", help="Points, or beginnings of them.")
     ] = None,
     faults: Annotated[
         list[str] | None, typer.Option("--faults", metavar="NAME", help="As `cutset faults` lists them.")
@@ -54,7 +54,7 @@ def drill_command(
     Examples:
 
     - `cutset drill --plan`: the tests, and what was left out for which reason
-    - `cutset drill --only db/ --faults connection-lost`: one fault at all endpoints of databases
+    - `cutset drill --only db/ --faults connection-lost`: one fault at all points of databases
     - `cutset drill --resume`: after an interruption: no finished test is repeated
     - `cutset drill --replay 1f3a90bc`: is it fixed?
     """
@@ -79,8 +79,8 @@ def drill_command(
     made = make_plan(flows, settings.selection)
     if settings.selection.only and not made.tests:
         raise UsageError(
-            f"No endpoint of the recording begins with {' or '.join(f'`{each}`' for each in settings.selection.only)}",
-            hint=f"There are {', '.join(sorted(endpoints_of(flows))) or 'none'}",
+            f"No point of the recording begins with {' or '.join(f'`{each}`' for each in settings.selection.only)}",
+            hint=f"There are {', '.join(sorted(map(str, points_of_flows(flows)))) or 'none'}",
         )
     if replay:
         tests: list[PlannedTest] = [_planned(made, store, replay)]
@@ -111,7 +111,7 @@ def _as_it_runs_now(recorded: Sequence[Flow], settings: DrillSettings, store: Pa
     chosen, _ = representatives(recorded, settings.selection.top)
     log = store / "drills" / "reconnaissance.log"
     found = run_async(reconnoitre(chosen, settings, log=log))
-    if endpoints_of(recorded) and not any(step.called for flow in found for step in flow.steps):
+    if points_of_flows(recorded) and not any(step.called for flow in found for step in flow.steps):
         raise TargetError(
             "The service was sent its recorded requests, and the agent in it reported no call",
             hint=f"Does `drill.command` start the recorded service, in Python, with our environment? Its output: {log}",

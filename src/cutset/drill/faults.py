@@ -52,6 +52,6 @@ def check_faults(chosen: Collection[str], frameworks: Collection[str]) -> None:
     known = {fault for framework in frameworks for fault in faults_of(framework)}
     if unknown := sorted(set(chosen) - known):
         raise UsageError(
-            f"No endpoint of the recording has the fault `{unknown[0]}`",
+            f"No point of the recording has the fault `{unknown[0]}`",
             hint=f"Known there: {', '.join(sorted(known)) or 'none'}. `cutset faults` lists all",
         )

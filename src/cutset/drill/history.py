@@ -23,6 +23,7 @@ from cutset.model.drill import (
     Symptom,
     TimelinePoint,
 )
+from cutset.model.point import Point
 
 FORMAT = 1
 DAY = 86_400.0
@@ -122,7 +123,7 @@ def _lines(store: Path) -> list[dict[str, Any]]:
 def _result(line: dict[str, Any]) -> DrillResult:
     judged = line["judgement"]
     return DrillResult(
-        DrillTest(**line["test"]),
+        DrillTest(**line["test"] | {"point": Point(**line["test"]["point"])}),
         DrillJudgement(
             DrillVerdict(judged["verdict"]),
             judged["reason"],

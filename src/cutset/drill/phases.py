@@ -124,13 +124,14 @@ async def _settled(drill: Drill) -> list[Sample]:
 
 def planned_faults(test: DrillTest) -> tuple[tuple[wire.Target, wire.WireFault], ...]:
     """A lasting fault hits the call and its repetitions; a momentary one the call alone."""
-    target, code = wire.Target(test.service, test.endpoint), wire.fault_code(test.fault)
+    target, code = wire.Target(test.point.caller, test.endpoint), wire.fault_code(test.fault)
+    first = int(test.point.occurrence or 1)
     if test.fault in MOMENTARY:
-        return ((target, wire.WireFault("L", code, occurrence=max(1, test.occurrence))),)
-    if test.occurrence <= 1:
+        return ((target, wire.WireFault("L", code, occurrence=first)),)
+    if first == 1:
         return ((target, wire.WireFault("L", code)),)
-    last = min(99, test.occurrence + max(RETRIES_HIT, 5 * test.occurrence))
-    return tuple((target, wire.WireFault("L", code, occurrence=each)) for each in range(test.occurrence, last + 1))
+    last = min(99, first + max(RETRIES_HIT, 5 * first))
+    return tuple((target, wire.WireFault("L", code, occurrence=number)) for number in range(first, last + 1))
 
 
 def marked(faults: Sequence[tuple[wire.Target, wire.WireFault]], trace_id: str, key: bytes) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Which tests to run, and why not the others (CAST §3.3, §3.4.2, §3.5.1).
 
-The most complex request classes, each by its most complex recorded flow; of these the endpoints, pruned: the last call
+The most complex request classes, each by its most complex recorded flow; of these the points, pruned: the last call
 of several, a few services of many, and what data flow says of the rest. Every candidate that is left out has a reason.
 """
 
@@ -12,14 +12,15 @@ from statistics import mean
 
 from cutset.drill.faults import check_faults, faults_at
 from cutset.drill.settings import Selection
-from cutset.model.drill import DrillTest
+from cutset.judge.symptoms import is_repeatable
+from cutset.model.drill import DrillTest, endpoint_of, point_of
 from cutset.model.exchange import Exchange, Operation
+from cutset.model.point import Point
 from cutset.select.complexity import DEFAULT_WEIGHTS, complexity
 from cutset.select.dataflow import Dependency, Pattern, dependencies, is_write, statement_of
 from cutset.workload.templates.template import Template
 from cutset_agent.hooking import catalogue
 
-STATEMENT_LENGTH = 2_000  # characters kept of what a call sent
 LOST_ANSWER = "lost-answer"
 
 
@@ -83,13 +84,17 @@ class _Candidate:
     reason: str = "the last call of the endpoint in the request"
     only_lost_answers: bool = False
 
+    @property
+    def point(self) -> Point:
+        return point_of(self.service, self.operation.endpoint, self.operation.occurrence)
+
     def __str__(self) -> str:
-        return f"{self.service}: {self.operation.endpoint}@{self.operation.occurrence} in {self.flow}"
+        return f"{self.point} in {self.flow}"
 
 
-def endpoints_of(flows: Iterable[Flow]) -> set[str]:
+def points_of_flows(flows: Iterable[Flow]) -> set[Point]:
     exchanges = (each for flow in flows for step in flow.steps for each in (step.exchange, *step.consequences))
-    return {operation.endpoint for exchange in exchanges for operation in exchange.operations}
+    return {point_of(exchange.service, call.endpoint) for exchange in exchanges for call in exchange.operations}
 
 
 def make_plan(flows: Iterable[Flow], selection: Selection) -> Plan:
@@ -175,9 +180,14 @@ def _raised(candidate: _Candidate, priority: int, reason: str) -> _Candidate:
 
 
 def _of_interest(candidates: Sequence[_Candidate], only: Sequence[str], pruned: list[Pruned]) -> list[_Candidate]:
-    kept = [each for each in candidates if not only or each.operation.endpoint.startswith(tuple(only))]
+    kept = [each for each in candidates if not only or _begins(each.point, only)]
     pruned += [Pruned(str(each), f"not asked for: {', '.join(only)}") for each in candidates if each not in kept]
     return kept
+
+
+def _begins(point: Point, only: Sequence[str]) -> bool:
+    """With the service that calls, or whoever calls."""
+    return any(text.startswith(tuple(only)) for text in (str(point), endpoint_of(point)))
 
 
 def _sampled(candidates: Sequence[_Candidate], selection: Selection, pruned: list[Pruned]) -> list[_Candidate]:
@@ -209,35 +219,28 @@ def _tests(candidate: _Candidate, selection: Selection, pruned: list[Pruned]) ->
         without = [fault for fault in faults if catalogue().get(fault, {}).get("needs_timeout")]
         pruned += [Pruned(f"{fault} at {candidate}", "the call site has no timeout") for fault in without]
         faults = tuple(fault for fault in faults if fault not in without)
-    statement = statement_of(operation.request)[:STATEMENT_LENGTH]
+    # The statement itself may hold secrets, and what is known of a test is written down.
+    statement = statement_of(operation.request)
+    repeatable = is_repeatable(statement) if statement else None
+    point = candidate.point if operation.occurrence > 1 else replace(candidate.point, occurrence="")
     return [
         PlannedTest(
-            DrillTest(
-                candidate.flow,
-                candidate.step,
-                candidate.service,
-                operation.endpoint,
-                operation.occurrence,
-                fault,
-                statement,
-            ),
-            candidate.priority,
-            candidate.reason,
+            DrillTest(candidate.flow, candidate.step, point, fault, repeatable), candidate.priority, candidate.reason
         )
         for fault in faults
     ]
 
 
 def _by_coverage(tests: Sequence[PlannedTest]) -> list[PlannedTest]:
-    """Flow after flow, each time the one with the most endpoints that are not covered yet: greedy set cover."""
+    """Flow after flow, each time the one with the most points that are not covered yet: greedy set cover."""
     by_flow: dict[str, list[PlannedTest]] = defaultdict(list)
     for planned in tests:
         by_flow[planned.test.flow].append(planned)
-    covered: set[tuple[str, str]] = set()
+    covered: set[Point] = set()
     ordered: list[PlannedTest] = []
     while by_flow:
-        endpoints = {name: {(each.test.service, each.test.endpoint) for each in own} for name, own in by_flow.items()}
-        best = min(by_flow, key=lambda name: (-len(endpoints[name] - covered), name))
-        covered |= endpoints[best]
+        points = {name: {replace(each.test.point, occurrence="") for each in own} for name, own in by_flow.items()}
+        best = min(by_flow, key=lambda name: (-len(points[name] - covered), name))
+        covered |= points[best]
         ordered += sorted(by_flow.pop(best), key=lambda each: (-each.priority, each.test))
     return ordered

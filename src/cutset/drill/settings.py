@@ -37,7 +37,7 @@ class Selection:
     services_each: int = 3  # in how many services an endpoint is tested
     seed: int = 0  # decides in which
     faults: tuple[str, ...] = ()  # none: a few for each kind of component
-    only: tuple[str, ...] = ()  # endpoints, or beginnings of them
+    only: tuple[str, ...] = ()  # points, or beginnings of them, with or without the service that calls
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,12 +183,12 @@ def _made_up_for(sample: Sample, usual: _Usual) -> bool:
 def _duplicate(sample: Sample, test: DrillTest, usual: _Usual) -> Told:
     """Only in databases: brokers deliver at least once anyway, and what others do with a repetition is unknown."""
     may_double = test.component == "db" or test.fault == DELIVERED_TWICE
-    if not may_double or (test.statement and is_repeatable(test.statement)):
+    if not may_double or test.repeatable:
         return ""
     for (endpoint, verb), count in usual.effective_writes(sample).items():
         normal = usual.most_writes.get((endpoint, verb), 0)
         if endpoint.startswith("db/") and verb in ("INSERT", "UPDATE") and 0 < normal < count:
-            if verb == "UPDATE" and not test.statement:
+            if verb == "UPDATE" and test.repeatable is None:
                 continue  # most set a value, and may be repeated
             return f"{verb} took effect {count} times in one request, {normal} times without the fault"
     return ""

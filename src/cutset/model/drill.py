@@ -1,9 +1,15 @@
-"""A drill (CAST §3.5): one fault at one endpoint of a running service, and what was seen before, during and after."""
+"""A drill (CAST §3.5): one fault at one point of a running service, and what was seen before, during and after.
+
+CAST's *endpoint* is (component, framework, method), as in `cache/redis/get`; the agent, inside the service, knows what
+is called by nothing else. The point of a drill is an endpoint as one service calls it: `shop>cache/redis/get@2`.
+"""
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+from cutset.model.point import Point
 
 
 class Phase(StrEnum):
@@ -13,6 +19,10 @@ class Phase(StrEnum):
 
 
 class DrillVerdict(StrEnum):
+    """CAST's words, not those of `Verdict`, which are of a request: a drill passes although every request that the
+    fault hit failed, if they failed quickly and cleanly and the service recovered. That is not *survived*.
+    """
+
     PASSED = "passed"
     FAILED = "failed"
     UNKNOWN = "unknown"
@@ -28,27 +38,39 @@ class Symptom(StrEnum):
     WRONG_DATA = "wrong-data"  # a good status with values that are not true
 
 
+def point_of(service: str, endpoint: str, occurrence: int = 0) -> Point:
+    """An endpoint, as the agent names it, called by this service; 0: any occurrence within a request."""
+    component, _, method = endpoint.partition("/")
+    return Point(component, method, caller=service, occurrence=str(occurrence) if occurrence else "")
+
+
+def endpoint_of(point: Point) -> str:
+    """As the agent names it."""
+    return f"{point.service}/{point.api}"
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class DrillTest:
     flow: str  # the recorded requests that are sent, by their name
     step: int  # which of them carries the fault, from 0
-    service: str
-    endpoint: str  # component/framework/method
-    occurrence: int  # the last call at this endpoint within the request; 0: of no known number
+    point: Point  # without an occurrence: every call
     fault: str
-    statement: str = field(default="", compare=False)  # what the recorded call sent, as far as it is known
+    repeatable: bool | None = field(default=None, compare=False)  # what the call sent may be sent twice; None: unknown
 
     @property
     def id(self) -> str:
-        key = (self.flow, self.step, self.service, self.endpoint, self.occurrence, self.fault)
-        return hashlib.sha256(repr(key).encode()).hexdigest()[:8]
+        return hashlib.sha256(f"{self.flow}\n{self.step}\n{self.point}\n{self.fault}".encode()).hexdigest()[:8]
+
+    @property
+    def endpoint(self) -> str:
+        return endpoint_of(self.point)
 
     @property
     def component(self) -> str:
-        return self.endpoint.partition("/")[0]
+        return self.point.service
 
     def __str__(self) -> str:
-        return f"{self.fault} at {self.service}: {self.endpoint}{f'@{self.occurrence}' if self.occurrence > 1 else ''}"
+        return f"{self.fault} at {self.point}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +156,7 @@ class PhaseStatistics:
 @dataclass(frozen=True, slots=True)
 class DrillFinding:
     symptom: Symptom
-    level: str  # `entry`, or the endpoint at which it was seen
+    level: str  # `entry`, or the point at which it was seen, whoever calls there
     what: str
     trace_ids: tuple[str, ...] = ()
 

@@ -17,9 +17,10 @@ from cutset.model.drill import (
     Symptom,
     TimelinePoint,
 )
+from cutset.model.point import Point
 
 FAULTS = ("connection-lost", "deadlock", "lost-answer")
-TESTS = [PlannedTest(DrillTest("GET /", 0, "shop", "db/psycopg/execute", 1, fault), 1, "") for fault in FAULTS]
+TESTS = [PlannedTest(DrillTest("GET /", 0, Point.parse("shop>db/psycopg/execute"), fault), 1, "") for fault in FAULTS]
 DAY = 86_400.0
 
 

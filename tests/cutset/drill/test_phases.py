@@ -4,13 +4,13 @@ import pytest
 
 from cutset.drill.observe import Observer, operation_of
 from cutset.drill.phases import ENVIRONMENT, marked, planned_faults
-from cutset.model.drill import DrillTest, Phase, Sample
+from cutset.model.drill import DrillTest, Phase, Sample, point_of
 from cutset.model.span import Span, SpanKind
 from cutset_agent import wire
 
 
 def planned(fault: str, occurrence: int) -> list[int]:
-    test = DrillTest("GET /", 0, "shop", "db/psycopg/execute", occurrence, fault)
+    test = DrillTest("GET /", 0, point_of("shop", "db/psycopg/execute", occurrence), fault)
     return [wire_fault.occurrence for _, wire_fault in planned_faults(test)]
 
 
@@ -27,7 +27,7 @@ def test_a_fault_of_a_moment_hits_one_call() -> None:
 
 @pytest.mark.parametrize("occurrence", [1, 2, 19])
 def test_the_plan_in_the_headers_is_the_one_that_the_agent_reads(occurrence: int) -> None:
-    test = DrillTest("GET /", 0, "shop", "db/psycopg/execute", occurrence, "connection-lost")
+    test = DrillTest("GET /", 0, point_of("shop", "db/psycopg/execute", occurrence), "connection-lost")
     headers = marked(planned_faults(test), "a" * 32, b"key")
 
     values = dict.fromkeys(member.partition("=")[2] for member in headers["baggage"].split(","))

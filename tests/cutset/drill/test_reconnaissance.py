@@ -37,11 +37,11 @@ def test_calls_that_the_recording_lacks_are_added() -> None:
     found = asked(flow("cache/redis/get"), lambda _: [("shop", "cache/redis/get"), ("shop", "db/psycopg/execute")])
 
     plan = make_plan([found], Selection(faults=("lost-answer",)))
-    assert {(each.test.endpoint, each.test.occurrence) for each in plan.tests} == {
-        ("cache/redis/get", 1),
-        ("db/psycopg/execute", 2),
+    assert {str(each.test.point) for each in plan.tests} == {
+        "shop>cache/redis/get",
+        "shop>db/psycopg/execute@2",
     }
-    assert {each.test.statement for each in plan.tests} == {"", "INSERT"}
+    assert {each.test.repeatable for each in plan.tests} == {None, False}
 
 
 def test_calls_that_are_made_only_while_caches_fill_are_left_out() -> None:

@@ -19,6 +19,7 @@ from cutset.drill.session import DrillFinished, ServiceStarted, SessionEvent, ru
 from cutset.drill.settings import DrillSettings, Pace, Selection, ServiceUnderTest
 from cutset.model.drill import DrillResult, DrillTest, DrillVerdict, Phase, Symptom
 from cutset.model.exchange import Exchange, Operation
+from cutset.model.point import Point
 from cutset.workload.recording.folder import open_recording
 
 CHARGE = Exchange(
@@ -88,7 +89,7 @@ def test_a_circuit_that_closes_again_passes_on_one_start(tmp_path: Path) -> None
 def test_nothing_is_left_behind_when_the_command_is_ended(tmp_path: Path, number: signal.Signals, code: int) -> None:
     with open_recording(tmp_path / "recording") as recording:
         recording.append([CHARGE])
-    test = DrillTest("POST /charges", 0, "bank-client", "rpc/aiohttp/POST /charges", 1, "status-503")
+    test = DrillTest("POST /charges", 0, Point.parse("bank-client>rpc/aiohttp/POST /charges"), "status-503")
     section = {"command": list(command("correct")), "ready_line": "ready", "phases": {"startup": 30}}
     (tmp_path / "cutset.yaml").write_text(yaml.safe_dump({"drill": section}))
     # In a session of its own, as if a user had started it: the signal is for the command alone.

@@ -7,11 +7,11 @@ from tests.samples.drill import TEST, drill, operation, sample
 
 from cutset.judge.phases import judge_drill
 from cutset.judge.symptoms import is_repeatable
-from cutset.model.drill import DrillTest, DrillVerdict, ObservedOperation, Phase, Sample, Symptom
+from cutset.model.drill import DrillTest, DrillVerdict, ObservedOperation, Phase, Sample, Symptom, point_of
 
-PUBLISH = replace(TEST, endpoint="mq/nats/publish", fault="broker-unavailable")
-INSERT = replace(TEST, fault="lost-answer", statement="INSERT INTO payments (id, cents) VALUES (%s, %s)")
-CACHE = replace(TEST, endpoint="cache/redis/get", fault="connection-refused")
+PUBLISH = replace(TEST, point=point_of("shop", "mq/nats/publish"), fault="broker-unavailable")
+INSERT = replace(TEST, fault="lost-answer", repeatable=is_repeatable("INSERT INTO payments VALUES (%s, %s)"))
+CACHE = replace(TEST, point=point_of("shop", "cache/redis/get"), fault="connection-refused")
 
 
 def symptoms(test: DrillTest, samples: list[Sample]) -> list[Symptom]:
@@ -42,7 +42,7 @@ def test_requests_that_are_never_answered_prove_that_the_call_waits_for_good() -
 
 
 def test_a_call_that_never_ends_is_known_by_its_absence_and_only_where_requests_fail() -> None:
-    test = replace(TEST, endpoint="mq/nats/handle", fault="serialization")
+    test = replace(TEST, point=point_of("shop", "mq/nats/handle"), fault="serialization")
     failing = hit(test, before=(operation(test.endpoint),), status=503)
     unharmed = hit(test, before=(operation(test.endpoint),))
 
@@ -58,7 +58,7 @@ def test_a_cache_that_takes_the_request_down_is_not_survived() -> None:
 
 
 def test_a_queue_in_redis_is_no_cache() -> None:
-    queue = replace(CACHE, endpoint="cache/redis/rpush")
+    queue = replace(CACHE, point=point_of("shop", "cache/redis/rpush"))
     usual, fired = operation(queue.endpoint), operation(queue.endpoint, fault=queue.fault, failed=True)
 
     assert symptoms(queue, hit(queue, fired, before=(usual,), status=503)) == []
@@ -118,24 +118,28 @@ def test_an_insert_that_is_repeated_after_a_lost_answer_is_a_duplicate() -> None
 @pytest.mark.parametrize(
     ("again", "statement"),
     [
-        pytest.param(operation(occurrence=2, at=1, verb="INSERT", rows="0"), INSERT.statement, id="the key is known"),
+        pytest.param(
+            operation(occurrence=2, at=1, verb="INSERT", rows="0"), "INSERT INTO a VALUES (%s)", id="the key is known"
+        ),
         pytest.param(
             operation(occurrence=2, at=1, verb="INSERT", rows="1"),
             "INSERT INTO prices VALUES (%s, %s) ON CONFLICT (sku) DO UPDATE SET cents = EXCLUDED.cents",
             id="the same again",
         ),
-        pytest.param(operation(occurrence=2, at=1, verb="SELECT", rows="1"), INSERT.statement, id="it asks first"),
+        pytest.param(
+            operation(occurrence=2, at=1, verb="SELECT", rows="1"), "INSERT INTO a VALUES (%s)", id="it asks first"
+        ),
     ],
 )
 def test_a_repetition_that_changes_nothing_more_is_no_duplicate(again: ObservedOperation, statement: str) -> None:
-    test = replace(INSERT, statement=statement)
+    test = replace(INSERT, repeatable=is_repeatable(statement))
     lost = operation(fault="lost-answer", verb="INSERT")
 
     assert symptoms(test, hit(test, lost, again, before=(operation(verb="INSERT", rows="1"),))) == []
 
 
 def test_an_insert_of_a_transaction_that_was_not_committed_does_not_count() -> None:
-    test = replace(TEST, fault="deadlock", occurrence=2)
+    test = replace(TEST, fault="deadlock", point=point_of("shop", TEST.endpoint, 2))
     insert, commit = operation(verb="INSERT", rows="1"), operation("db/psycopg/commit", at=2)
     repeated = (
         insert,
@@ -150,7 +154,7 @@ def test_an_insert_of_a_transaction_that_was_not_committed_does_not_count() -> N
 
 
 def test_a_transaction_whose_commit_was_lost_and_that_is_repeated_is_a_duplicate() -> None:
-    test = replace(TEST, endpoint="db/psycopg/commit", fault="lost-answer")
+    test = replace(TEST, point=point_of("shop", "db/psycopg/commit"), fault="lost-answer")
     insert, commit = operation(verb="INSERT", rows="1"), operation("db/psycopg/commit", at=1)
     repeated = (
         insert,

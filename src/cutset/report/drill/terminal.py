@@ -104,8 +104,16 @@ def result_document(result: DrillResult, replay: str) -> dict[str, Any]:
 
 
 def _test(test: DrillTest) -> dict[str, Any]:
-    names = ("id", "flow", "step", "service", "endpoint", "occurrence", "fault")
-    return {name: getattr(test, name) for name in names}
+    return {
+        "id": test.id,
+        "flow": test.flow,
+        "step": test.step,
+        "point": str(test.point),
+        "service": test.point.caller,
+        "endpoint": test.endpoint,
+        "occurrence": int(test.point.occurrence or 1),
+        "fault": test.fault,
+    }
 
 
 def _phase(phase: PhaseStatistics) -> Mapping[str, Any]:

@@ -27,7 +27,7 @@ def test_failures_come_first_with_evidence_and_the_command_that_replays_them() -
     lines = list(result_lines([PASSED, UNKNOWN, FAILED], starts=2, replay=REPLAY))
 
     text = "\n".join(lines)
-    assert lines[0].startswith("[red]✗ failed[/]  [bold]connection-lost at shop: db/psycopg/execute[/]")
+    assert lines[0].startswith("[red]✗ failed[/]  [bold]connection-lost at shop>db/psycopg/execute[/]")
     assert "[red]no-recovery[/] at entry: after the fault 0 of 50" in text
     assert f"[cyan]{REPLAY} {TEST.id}[/]" in text
     assert "the fault never fired" in text
@@ -46,14 +46,14 @@ def test_the_document_holds_verdicts_intervals_and_findings() -> None:
 
 
 def test_the_plan_gives_a_reason_for_everything() -> None:
-    shown = ([(TEST, "the last call")], [("shop: cache/redis/get@1", "call 3 is the last one")], [(TEST, "passed")])
+    shown = ([(TEST, "the last call")], [("shop>cache/redis/get@1", "call 3 is the last one")], [(TEST, "passed")])
 
     text = "\n".join(plan_lines(*shown))
     assert "1 test to run" in text
-    assert f"{TEST.id}  connection-lost at shop: db/psycopg/execute  [dim]the last call[/]" in text
-    assert "shop: cache/redis/get@1  [dim]call 3 is the last one[/]" in text
+    assert f"{TEST.id}  connection-lost at shop>db/psycopg/execute  [dim]the last call[/]" in text
+    assert "shop>cache/redis/get@1  [dim]call 3 is the last one[/]" in text
     assert plan_document(*shown)["left_out"] == [
-        {"candidate": "shop: cache/redis/get@1", "reason": "call 3 is the last one"}
+        {"candidate": "shop>cache/redis/get@1", "reason": "call 3 is the last one"}
     ]
 
 

@@ -1,0 +1,45 @@
+import pytest
+
+from cutset.model.drill import DrillTest, Share, Thresholds, endpoint_of, point_of
+from cutset.model.point import Point
+
+
+@pytest.mark.parametrize("endpoint", ["cache/redis/get", "db/psycopg/execute", "rpc/httpx/GET /quotes/*@#>%/x"])
+@pytest.mark.parametrize("occurrence", [0, 1, 12])
+def test_an_endpoint_as_a_service_calls_it_is_a_point_like_any_other(endpoint: str, occurrence: int) -> None:
+    point = point_of("shop", endpoint, occurrence)
+
+    assert endpoint_of(point) == endpoint
+    assert Point.parse(str(point)) == point
+
+
+def test_a_test_is_named_after_its_fault_and_its_point() -> None:
+    test = DrillTest("GET /", 0, Point.parse("shop>cache/redis/get@2"), "no-answer")
+
+    assert str(test) == "no-answer at shop>cache/redis/get@2"
+    assert (test.endpoint, test.component) == ("cache/redis/get", "cache")
+
+
+def test_the_id_of_a_test_is_its_own_and_stays() -> None:
+    point = Point.parse("shop>cache/redis/get")
+    tests = [
+        DrillTest("GET /", 0, point, "no-answer"),
+        DrillTest("GET /", 0, point, "loading"),
+        DrillTest("GET /", 1, point, "no-answer"),
+        DrillTest("GET /x", 0, point, "no-answer"),
+        DrillTest("GET /", 0, Point.parse("shop>cache/redis/get@2"), "no-answer"),
+    ]
+
+    assert len({test.id for test in tests}) == len(tests)
+    assert DrillTest("GET /", 0, point, "no-answer", repeatable=True).id == tests[0].id == "e6487cd5"
+
+
+def test_an_answer_may_take_five_times_as_long_as_when_it_was_recorded_and_five_seconds_at_least() -> None:
+    assert Thresholds().limit_for(0.1) == 5.0
+    assert Thresholds().limit_for(2.0) == 10.0
+    assert Thresholds(limit_seconds=3.0).limit_for(2.0) == 3.0
+
+
+def test_a_share_says_how_sure_it_is() -> None:
+    assert str(Share(1, 2, 0.1, 0.9)) == "1 of 2 (50 %, at 95 % 10%–90%)"
+    assert str(Share(0, 0, 0.0, 1.0)) == "none of 0"
