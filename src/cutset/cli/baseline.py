@@ -8,7 +8,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, exit_code, find_campaign, open_store
+from cutset.cli.options import DEFAULT_STORE, StoreOption
+from cutset.cli.report import exit_code, find_campaign, open_store
 from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
 from cutset.report.campaign.baseline import Accepted, accept, compare, merge, to_yaml
@@ -29,7 +30,7 @@ def baseline_command(
     force: Annotated[
         bool, typer.Option("--force", help="Write an existing file anew, with what this campaign found alone.")
     ] = False,
-    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Write the findings of a campaign to a file, as accepted: from then on CI fails only on what is new or worse.
 

@@ -2,25 +2,21 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from cutset.cli.report import DEFAULT_STORE, JsonOption
-from cutset.cli.survey import (
-    STORE_OPTION,
+from cutset.cli.options import (
+    DEFAULT_STORE,
     ByCallsOption,
+    JsonOption,
     SinceOption,
+    StoreOption,
     UntilOption,
     WorkersOption,
-    named,
-    percent,
-    print_table,
-    printable,
-    run_survey,
 )
+from cutset.cli.survey import named, percent, print_table, printable, run_survey
 from cutset.lineage.kinds import CallUse, call_uses
 from cutset.model.call_tree import CallTree
 from cutset.model.wording import count
@@ -45,7 +41,7 @@ def classes_command(
     until: UntilOption = "",
     workers: WorkersOption = "",
     as_json: JsonOption = False,
-    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """List the request classes of the stored traces, the most complex first: those are worth testing first.
 

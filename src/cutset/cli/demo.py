@@ -33,7 +33,7 @@ from cutset.cli.explore import (
     run_replay,
 )
 from cutset.cli.mesh_changes import first_version, following
-from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, JsonOption, RequestOption
+from cutset.cli.options import DEFAULT_STORE, JsonOption, RequestOption, StoreOption
 from cutset.config.explore import KEY_VARIABLE, load_config
 from cutset.errors import TargetError, UsageError
 from cutset.inject.local.mesh import Mesh, MeshService, MeshSpec, run_mesh
@@ -66,7 +66,7 @@ def demo_command(
     keep: Annotated[bool, typer.Option("--keep", help="Leave the shop running, with a page to break it.")] = False,
     replay: Annotated[str, typer.Option("--replay", help="Run one finding again.", metavar="ID")] = "",
     as_json: JsonOption = False,
-    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Start a real shop behind a real Envoy mesh, find every minimal cut, and compare with the shop's answer key.
 

@@ -11,9 +11,9 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.cli.explore import DEFAULT_CONFIG, replay_command
+from cutset.cli.explore import replay_command
+from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, StoreOption
 from cutset.cli.record import report_losses, rules_for
-from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, JsonOption
 from cutset.cli.run import run_async
 from cutset.config.drill import load_drill
 from cutset.drill import history
@@ -30,7 +30,7 @@ from cutset.workload.recording.folder import read_recording
 
 
 def drill_command(
-    config_file: Annotated[Path, typer.Option("--config", "-c", help="The configuration.")] = DEFAULT_CONFIG,
+    config_file: ConfigOption = DEFAULT_CONFIG,
     recording: Annotated[Path | None, typer.Option("--recording", help="What `cutset record` wrote.")] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Say which tests would run, and why not others.")] = False,
     only: Annotated[
@@ -44,7 +44,7 @@ def drill_command(
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted session.")] = False,
     replay: Annotated[str, typer.Option("--replay", metavar="ID", help="Run one test again.")] = "",
     as_json: JsonOption = False,
-    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Test how one Python service deals with failures of its database, cache, broker and of other services (CAST).
 

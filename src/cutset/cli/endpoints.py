@@ -3,22 +3,21 @@
 import json
 import random
 from collections import defaultdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from cutset.cli.report import DEFAULT_STORE, JsonOption
-from cutset.cli.survey import (
-    STORE_OPTION,
+from cutset.cli.options import (
+    DEFAULT_STORE,
     ByCallsOption,
+    JsonOption,
     SinceOption,
+    StoreOption,
     UntilOption,
     WorkersOption,
-    print_table,
-    run_survey,
 )
+from cutset.cli.survey import print_table, run_survey
 from cutset.model.wording import count
 from cutset.select.complexity import DEFAULT_WEIGHTS
 from cutset.select.endpoints import Endpoint, endpoints, injection_targets
@@ -35,7 +34,7 @@ def endpoints_command(
     until: UntilOption = "",
     workers: WorkersOption = "",
     as_json: JsonOption = False,
-    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """List the endpoints of the stored traces (component/framework/method), and which of them to inject at (CAST).
 

@@ -14,16 +14,13 @@ from rich.markup import escape
 
 from cutset.campaign.explore import explore
 from cutset.campaign.settings import CampaignSettings
+from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, RequestOption, StoreOption
 from cutset.cli.progress import show_progress
 from cutset.cli.report import (
-    DEFAULT_STORE,
-    STORE_OPTION,
     AgainstOption,
     ExplainOption,
     ForCi,
-    JsonOption,
     JunitOption,
-    RequestOption,
     SarifOption,
     SourceOption,
     exit_code,
@@ -52,7 +49,6 @@ from cutset.store.run_id import new_run_id
 from cutset.traces.collector import collect
 from cutset.workload.send import open_client
 
-DEFAULT_CONFIG = Path("cutset.yaml")
 Section = TypeVar("Section", Limits, SearchChoice)
 PointsOption = Annotated[Level | None, typer.Option("--points", help="How finely faults are told apart.")]
 MaxSizeOption = Annotated[int | None, typer.Option("--max-size", "-k", min=1, max=9, help="Largest cut to look for.")]
@@ -91,7 +87,7 @@ AcrossRequestsOption = Annotated[
 
 
 def explore_command(
-    config_file: Annotated[Path, typer.Option("--config", "-c", help="The configuration.")] = DEFAULT_CONFIG,
+    config_file: ConfigOption = DEFAULT_CONFIG,
     request: RequestOption = None,
     points: PointsOption = None,
     max_size: MaxSizeOption = None,
@@ -110,7 +106,7 @@ def explore_command(
     sarif_file: SarifOption = None,
     source: SourceOption = None,
     as_json: JsonOption = False,
-    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Find every minimal cut, up to a size, of the requests in cutset.yaml, by experiments on the running target.
 

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.cli.report import JsonOption
+from cutset.cli.options import JsonOption
 from cutset.errors import UsageError
 from cutset.harden.remedies.registry import explanations
 from cutset.model.wording import did_you_mean, quoted

@@ -9,16 +9,16 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from cutset.cli.report import DEFAULT_STORE, JsonOption
-from cutset.cli.survey import (
-    STORE_OPTION,
+from cutset.cli.options import (
+    DEFAULT_STORE,
     ByCallsOption,
+    JsonOption,
     SinceOption,
+    StoreOption,
     UntilOption,
     WorkersOption,
-    named,
-    run_survey,
 )
+from cutset.cli.survey import named, run_survey
 from cutset.errors import TargetError
 from cutset.lineage.kinds import CallUse, call_uses
 from cutset.model.call_tree import CallTree, Component, Role
@@ -38,7 +38,7 @@ def graph_command(
     until: UntilOption = "",
     workers: WorkersOption = "",
     as_json: JsonOption = False,
-    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Draw the services of the stored traces and their calls, with the most critical workflow highlighted.
 

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cutset.cli.explore import DEFAULT_CONFIG
-from cutset.cli.report import DEFAULT_STORE, STORE_OPTION, JsonOption
+from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, StoreOption
 from cutset.config.harden import Objective
 from cutset.harden.problem import Level
 
@@ -40,12 +39,12 @@ def harden_command(
         bool, typer.Option("--verify", help="Inject every known cut again, and look for new ones.")
     ] = False,
     known_only: Annotated[bool, typer.Option("--known-only", help="Do not look for new cuts.")] = False,
-    config_file: Annotated[Path, typer.Option("--config", "-c", help="The configuration.")] = DEFAULT_CONFIG,
+    config_file: ConfigOption = DEFAULT_CONFIG,
     mesh_file: Annotated[
         Path | None, typer.Option("--mesh", help="mesh.yaml; by default the one beside the configuration, or in it.")
     ] = None,
     as_json: JsonOption = False,
-    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Choose what to harden within a budget, so that most findings go away, and say how.
 

@@ -13,9 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from cutset.cli.moments import parse_duration_ns, parse_moment_ns
-from cutset.cli.report import DEFAULT_STORE, JsonOption
+from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from cutset.cli.run import run_async
-from cutset.cli.survey import STORE_OPTION
 from cutset.errors import CutsetError, InputError, UsageError
 from cutset.model.wording import count
 from cutset.store.manifest import open_spans
@@ -92,7 +91,7 @@ def ingest_command(
     ] = None,
     keep: Annotated[str, typer.Option("--keep", help="Afterwards forget what is older, as in `30d`.")] = "",
     as_json: JsonOption = False,
-    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Read traces into the store: OpenTelemetry, Jaeger, Zipkin, Tempo or CSV, from files or from servers.
 

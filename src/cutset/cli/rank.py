@@ -2,22 +2,21 @@
 
 import json
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from cutset.cli.report import DEFAULT_STORE, JsonOption
-from cutset.cli.survey import (
-    STORE_OPTION,
+from cutset.cli.options import (
+    DEFAULT_STORE,
+    JsonOption,
     SinceOption,
+    StoreOption,
     TopOption,
     UntilOption,
     WorkersOption,
-    print_table,
-    run_survey,
 )
+from cutset.cli.survey import print_table, run_survey
 from cutset.errors import UsageError
 from cutset.model.wording import count
 from cutset.select.api_rank import Preference, api_rank
@@ -42,7 +41,7 @@ def rank_command(
     until: UntilOption = "",
     workers: WorkersOption = "",
     as_json: JsonOption = False,
-    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Rank the APIs of the stored traces by APIRank (MicroFI): how much would be affected if all their calls failed.
 

@@ -17,6 +17,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
+from cutset.cli.options import JsonOption
 from cutset.cli.templates import print_templates, templates_as_json
 from cutset.config.workload_command import find_program
 from cutset.errors import UsageError
@@ -203,7 +204,7 @@ def show_command(
         Path | None, typer.Option(help=f"Variables by hand; else `{RULES_FILE}` in the folder.")
     ] = None,
     constants: Annotated[bool, typer.Option("--constants", help="Also say of all else why it stays.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, every flow.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Print the flows of a recording as templates, with what changes at each replay marked, and why.
 

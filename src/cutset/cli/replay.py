@@ -12,6 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from cutset.cli.options import JsonOption
 from cutset.cli.record import RULES_FILE, report_losses, rules_for
 from cutset.errors import InputError, UsageError
 from cutset.workload.recording.folder import read_recording
@@ -35,7 +36,7 @@ def replay_command(
     ] = None,
     parallel: Annotated[int, typer.Option(min=1, help="Flows side by side.")] = 8,
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds for each request.")] = 10.0,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Send recorded flows again, with fresh ids, present times, and tokens from the answers of this very replay.
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from cutset.cli.options import DEFAULT_STORE, JsonOption, RequestOption, StoreOption
 from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
 from cutset.model.event import Event
@@ -23,9 +24,6 @@ from cutset.report.campaign.summary import Summary, summarise
 from cutset.report.campaign.terminal import to_lines
 from cutset.store.ledger import Ledger, open_ledger
 
-RequestOption = Annotated[
-    list[str] | None, typer.Option("--request", "-r", help="Only this request class; may be given several times.")
-]
 ExplainOption = Annotated[
     str | None,
     typer.Option(
@@ -34,7 +32,6 @@ ExplainOption = Annotated[
         help="Which requests fail with this cut, which survive it, and which experiment proves it. Runs nothing.",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 AgainstOption = Annotated[
     Path | None,
     typer.Option(
@@ -54,8 +51,6 @@ SourceOption = Annotated[
         "Else that is the configuration.",
     ),
 ]
-STORE_OPTION = typer.Option("--store", help="The folder of the ledger.")
-DEFAULT_STORE = Path(".cutset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +74,7 @@ def report_command(
     junit_file: JunitOption = None,
     sarif_file: SarifOption = None,
     source: SourceOption = None,
-    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Show what a campaign found: the cuts, what the user would see, evidence, and the command that replays each.
 

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.cli.report import DEFAULT_STORE, JsonOption
+from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from cutset.cli.reproduce_progress import show_reproduction
 from cutset.cli.run import run_async
 from cutset.config.case import (
@@ -118,7 +118,7 @@ def reproduce_command(
     keep_rounds: Annotated[bool, typer.Option("--keep-rounds", help="Keep what failed rounds left, too.")] = False,
     out: Annotated[Path | None, typer.Option("--out", help="Where report and replay go.")] = None,
     as_json: JsonOption = False,
-    store: Annotated[Path, typer.Option("--store", help="The folder of all searches.")] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Find the fault, and the moment, that makes a Python program fail as a log says it failed.
 

@@ -4,9 +4,8 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -22,18 +21,6 @@ from cutset.survey.summary import Survey
 from cutset.survey.workers import open_executor
 
 Found = TypeVar("Found")
-
-STORE_OPTION = typer.Option("--store", help="The folder of the stored traces.")
-SinceOption = Annotated[str, typer.Option("--since", help="Only spans since then: `2026-11-16T03:00`, `6h` ago.")]
-UntilOption = Annotated[str, typer.Option("--until", help="Only spans until then.")]
-ByCallsOption = Annotated[
-    bool, typer.Option("--by-calls", help="Tell requests of one name apart by the APIs that their first service calls.")
-]
-WorkersOption = Annotated[
-    str,
-    typer.Option("--workers", help="Processes, by default one per core; or a Dask scheduler, `dask://host:8786`."),
-]
-TopOption = Annotated[int, typer.Option("--top", min=1, help="How many to show.")]
 
 
 def run_survey(

@@ -2,15 +2,14 @@
 
 import json
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from cutset.cli.moments import parse_duration_ns, show_moment
-from cutset.cli.report import DEFAULT_STORE, JsonOption
-from cutset.cli.survey import STORE_OPTION, percent, print_table, printable
+from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from cutset.cli.survey import percent, print_table, printable
 from cutset.errors import UsageError
 from cutset.model.wording import count
 from cutset.store.manifest import open_spans
@@ -24,7 +23,7 @@ SHOWN_INGESTS = 10
 def traces_command(
     keep: Annotated[str, typer.Option("--keep", help="Forget what is older first, as in `30d`.")] = "",
     as_json: JsonOption = False,
-    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Show which traces are stored: of what time, how many, of which services, from where, and what was skipped.
 

@@ -1,21 +1,28 @@
 """`cutset workflows`: the parts of the system that most requests go through."""
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from cutset.cli.report import DEFAULT_STORE, JsonOption
-from cutset.cli.survey import STORE_OPTION, SinceOption, UntilOption, WorkersOption, named, printable, run_survey
+from cutset.cli.options import (
+    DEFAULT_STORE,
+    JsonOption,
+    SinceOption,
+    StoreOption,
+    TopOption,
+    UntilOption,
+    WorkersOption,
+)
+from cutset.cli.survey import named, printable, run_survey
 from cutset.errors import UsageError
 from cutset.model.wording import count
 from cutset.select.workflows import Workflow, critical_workflows
 
 
 def workflows_command(
-    top: Annotated[int, typer.Option("--top", min=1, help="How many to show.")] = 10,
+    top: TopOption = 10,
     min_services: Annotated[int, typer.Option("--min-services", min=2, help="Of at least so many services.")] = 2,
     max_services: Annotated[int, typer.Option("--max-services", min=2, help="Of at most so many services.")] = 5,
     min_share: Annotated[
@@ -33,7 +40,7 @@ def workflows_command(
     until: UntilOption = "",
     workers: WorkersOption = "",
     as_json: JsonOption = False,
-    store: Annotated[Path, STORE_OPTION] = DEFAULT_STORE,
+    store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Find the critical workflows (ART): connected services and calls that most traces have in common.
 
