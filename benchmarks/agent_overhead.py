@@ -197,7 +197,7 @@ def grpc_server_overhead() -> float:
     """Of a call that is served: finding its handler, entering and leaving it."""
     import grpc  # noqa: PLC0415
 
-    from cutset_agent.hooks import grpc_server  # noqa: PLC0415
+    from cutset_agent.hooks.entries import grpc_server  # noqa: PLC0415
 
     handler = grpc.unary_unary_rpc_method_handler(lambda _request, _context: b"answer")
     metadata = (("user-agent", "grpc"),)
@@ -262,7 +262,7 @@ def nats_overhead() -> float:
 
 def nats_handling_overhead() -> float:
     """Of a message that is handled: entering and leaving it."""
-    from cutset_agent.hooks import nats  # noqa: PLC0415
+    from cutset_agent.hooks.brokers import nats  # noqa: PLC0415
 
     handling = SimpleNamespace(handle=nats._handling(_nothing))
     return added_by_asynchronous_hook(handling, "handle", SimpleNamespace(headers=None))

@@ -36,7 +36,7 @@ from cutset.reproduce.syntax import Program
 
 KEPT = Path(tempfile.gettempdir(), "cutset-hook-benchmarks")
 PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
-HOOK = Path(cutset_agent.__file__).parent / "site_hook"
+HOOK = Path(cutset_agent.__file__).parent / "sites/hook"
 LARGE = "sqlalchemy"
 LARGE_REQUIREMENT = "sqlalchemy==2.0.44"
 REPEATS = 7

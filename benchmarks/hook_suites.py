@@ -21,7 +21,7 @@ from xml.etree import ElementTree as ET
 from benchmarks.hook_costs import HOOK, KEPT, environment, packages_of, plan_of
 
 from cutset.reproduce.source import read_program
-from cutset_agent.site_visits import read_counts
+from cutset_agent.sites.visits import read_counts
 
 SUITES = {"click": "click==8.1.8", "jinja2": "jinja2==3.1.6", "werkzeug": "werkzeug==3.1.3"}
 NEEDED = (

@@ -28,7 +28,7 @@ def asgi(app: _Application) -> _Application:
     """The application with an entry for plans; the very same if the agent is off."""
     if not install():
         return app
-    from cutset_agent.hooks.asgi import entered  # noqa: PLC0415 -- as above
+    from cutset_agent.hooks.entries.asgi import entered  # noqa: PLC0415 -- as above
 
     return entered(app)
 
@@ -37,6 +37,6 @@ def wsgi(app: _Application) -> _Application:
     """As `asgi`, for WSGI."""
     if not install():
         return app
-    from cutset_agent.hooks.wsgi import entered  # noqa: PLC0415 -- as above
+    from cutset_agent.hooks.entries.wsgi import entered  # noqa: PLC0415 -- as above
 
     return entered(app)

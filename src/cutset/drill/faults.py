@@ -41,7 +41,7 @@ def faults_of(framework: str) -> frozenset[str]:
     found: set[str] = set()
     hook = _HOOKED_BY.get(framework, framework)
     if hook in hooks.HOOKS:
-        found |= set(import_module(f"cutset_agent.hooks.{hook}").FAULTS)
+        found |= set(import_module(hooks.HOOKS[hook]).FAULTS)
     for name, load in hooks.third_parties():
         if name == framework:
             found |= set(load().FAULTS)

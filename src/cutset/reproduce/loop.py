@@ -35,7 +35,7 @@ from cutset.reproduce.source import read_program
 from cutset.reproduce.symptoms import Answer
 from cutset.reproduce.syntax import Program
 from cutset.reproduce.tried import Tried, choice_rows, tried_fields, tried_of
-from cutset_agent.site_visits import read_visits
+from cutset_agent.sites.visits import read_visits
 
 GOOD_RUNS = 2  # the second tells what comes and goes by itself
 SINGLES_SHARE = 0.75  # of the rounds, if a second fault is to be tried at all

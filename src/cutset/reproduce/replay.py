@@ -25,7 +25,7 @@ from cutset.reproduce.locate import locate, locate_in
 from cutset.reproduce.oracle import Oracle, judge, parse_oracle
 from cutset.reproduce.runner import Workload, how_it_ended, run_round
 from cutset.reproduce.symptoms import Answer, OracleVerdict
-from cutset_agent.site_visits import read_counts
+from cutset_agent.sites.visits import read_counts
 
 EXIT_CODES = {Answer.YES: 1, Answer.NO: 0, Answer.CANNOT_TELL: 3}
 _HEADLINES = {

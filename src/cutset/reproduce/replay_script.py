@@ -60,7 +60,7 @@ def write_replay(folder: Path, case: Case, faults: Sequence[Fault]) -> Path:
         name = module.replace(".", "/") + ("/__init__.py" if path.name == "__init__.py" else ".py")
         _copy(path, vendor / name)
     agent = _file_of("cutset_agent").parent
-    for path in [*agent.glob("site*.py"), *agent.glob("site_hook/*.py")]:  # rounds copy them for the workload
+    for path in agent.glob("sites/**/*.py"):  # rounds copy them for the workload
         _copy(path, vendor / "cutset_agent" / path.relative_to(agent))
     _copy(Path(__file__).parent / "replay_folder/test_reproduction.py", folder / "test_reproduction.py")
     script = folder / "replay.py"

@@ -7,7 +7,7 @@ What a round leaves in its folder:
     plan.json   what `cutset_agent.sites` was told; `out/` what it reported
     work/       where it ran, unless the workload has a folder of its own; `tmp/` its temporary files
     logs/       its log files, if it wrote them elsewhere
-    hook/       the copy of `cutset_agent` that it ran with: its interpreter may be another one, without Cutset
+    sites/      the copy of `cutset_agent.sites` that it ran with: its interpreter may be another one, without Cutset
 """
 
 import asyncio
@@ -29,10 +29,10 @@ from cutset.errors import UsageError
 from cutset.model.reproduction import Choice, Visit
 from cutset.process import warden
 from cutset.process.warden import Ending, Job, Report
-from cutset_agent.site_visits import read_visits
+from cutset_agent.sites.visits import read_visits
 
 OUTPUT_LIMIT = 100_000_000  # bytes: beyond, a log is not worth comparing and the disk is in danger
-_PARTS_OF_HOOK = ("sites.py", "site_loading.py", "site_rewriting.py", "site_faults.py")
+_PARTS_OF_HOOK = ("hook/sitecustomize.py", "runtime.py", "loading.py", "rewriting.py", "faults.py")
 _APART = ("stdout.log", "stderr.log")
 _PRINTED = {"output": ("run.log", "run.log"), "stdout": _APART, "stderr": _APART}  # by which of them is the log
 
@@ -160,12 +160,10 @@ def _prepare(workload: Workload, plan: Mapping[str, Any], folder: Path) -> Job:
             hint="Move it away. Rounds at a time must not share a folder with log files.",
         )
     folder.mkdir(parents=True)
-    for name in ("work", "tmp", "out", "hook/cutset_agent"):
+    for name in ("work", "tmp", "out", "sites/hook"):
         (folder / name).mkdir(parents=True)
-    agent = files("cutset_agent")
-    (folder / "hook/sitecustomize.py").write_bytes(agent.joinpath("site_hook/sitecustomize.py").read_bytes())
     for part in _PARTS_OF_HOOK:
-        (folder / "hook/cutset_agent" / part).write_bytes(agent.joinpath(part).read_bytes())
+        (folder / "sites" / part).write_bytes(files("cutset_agent").joinpath("sites", part).read_bytes())
     (folder / "plan.json").write_text(json.dumps({**plan, "out": str(folder / "out")}))
     for link in job.links:
         Path(link).symlink_to(folder / "tmp")
@@ -195,7 +193,7 @@ def _environment(workload: Workload, folder: Path) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("CUTSET_")}
     env = inherited | {"PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"} | dict(workload.env)
     env["CUTSET_SITES"] = str(folder / "plan.json")
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder / "hook"), env.get("PYTHONPATH")]))
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder / "sites/hook"), env.get("PYTHONPATH")]))
     return env
 
 

@@ -17,25 +17,15 @@ from typing import Any, NamedTuple
 
 from cutset_agent import hooking, imports, recording, reports, request, threads
 
-HOOKS = (
-    "aiohttp",
-    "aiokafka",
-    "asgi",
-    "asyncpg",
-    "grpc",
-    "grpc_aio",
-    "grpc_server",
-    "httpx",
-    "nats",
-    "pika",
-    "psycopg",
-    "pymongo",
-    "redis",
-    "sqlalchemy",
-    "urllib3",
-    "uvicorn",
-    "wsgi",
-)
+_FOLDERS = {
+    "http": ("aiohttp", "httpx", "urllib3"),
+    "rpc": ("grpc", "grpc_aio"),
+    "data": ("asyncpg", "psycopg", "pymongo", "redis", "sqlalchemy"),
+    "brokers": ("aiokafka", "nats", "pika"),
+    "entries": ("asgi", "grpc_server", "uvicorn", "wsgi"),
+}
+# The module of each hook, by its framework.
+HOOKS = {name: f"{__name__}.{folder}.{name}" for folder, names in _FOLDERS.items() for name in names}
 ENTRY_POINTS = "cutset.faults"
 
 
@@ -43,8 +33,8 @@ def install() -> None:
     """Reads the environment and hooks all libraries that are imported, or will be."""
     _configure(os.environ)
     threads.install()
-    for name in HOOKS:
-        _install_one(name, partial(import_module, f"cutset_agent.hooks.{name}"))
+    for framework, module in HOOKS.items():
+        _install_one(framework, partial(import_module, module))
     for framework, load in third_parties():
         _install_one(framework, load)
 
@@ -72,7 +62,7 @@ def fault_library() -> dict[str, Fault]:
     """All faults by name, of our hooks and of third parties'; no hooked library needs to be installed."""
     catalogue = {name: dict(entry) for name, entry in hooking.catalogue().items()}
     places: dict[str, list[str]] = {name: [] for name in catalogue}
-    found = [(name, import_module(f"cutset_agent.hooks.{name}")) for name in HOOKS]
+    found = [(framework, import_module(HOOKS[framework])) for framework in sorted(HOOKS)]
     for framework, hook in [*found, *((framework, load()) for framework, load in third_parties())]:
         catalogue.update(getattr(hook, "CATALOGUE", {}))
         for name in hook.FAULTS:

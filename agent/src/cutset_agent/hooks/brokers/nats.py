@@ -14,8 +14,9 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
-from cutset_agent import messages, request
+from cutset_agent import request
 from cutset_agent.hooking import AfterCall, Answer, Call, Changed, MakeFault, wrap
+from cutset_agent.hooks.brokers import messages
 
 MODULE = "nats"
 TESTED = "nats-py 2.9, 2.16 (real server 2.15)"

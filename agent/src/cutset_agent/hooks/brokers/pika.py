@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from cutset_agent import messages, request
+from cutset_agent import request
 from cutset_agent.hooking import AfterCall, Answer, Call, Changed, MakeFault, wrap
+from cutset_agent.hooks.brokers import messages
 
 MODULE = "pika"
 TESTED = "pika 1.3, 1.4, against a stand-in for the broker"

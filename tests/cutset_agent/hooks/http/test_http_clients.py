@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from cutset_agent import recording
-from cutset_agent.http_answers import STATUS_ANSWERS
+from cutset_agent.hooks.http.answers import STATUS_ANSWERS
 
 aiohttp = pytest.importorskip("aiohttp")
 httpx = pytest.importorskip("httpx")
@@ -184,7 +184,7 @@ def endpoint(client, method="POST"):
 
 @pytest.mark.parametrize("library", ["httpx", "urllib3", "aiohttp"])
 def test_every_fault_is_tried(library):
-    faults = importlib.import_module(f"cutset_agent.hooks.{library}").FAULTS
+    faults = importlib.import_module(f"cutset_agent.hooks.http.{library}").FAULTS
     assert {*EXPECTED[library], *STATUS_ANSWERS, "empty-body", "wrong-body"} == set(faults)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cutset_agent.hooking import MakeFault
-from cutset_agent.hooks.asgi import entered
+from cutset_agent.hooks.entries.asgi import entered
 
 MODULE = "uvicorn.config"
 TESTED = "uvicorn 0.54"

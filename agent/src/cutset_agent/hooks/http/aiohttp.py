@@ -19,7 +19,7 @@ from typing import Any
 
 from cutset_agent import request as requests
 from cutset_agent.hooking import Answer, Call, Changed, MakeFault, count_error, wrap
-from cutset_agent.http_answers import BODIES, STATUS_ANSWERS, HttpAnswer, carry_on, is_kept, with_body
+from cutset_agent.hooks.http.answers import BODIES, STATUS_ANSWERS, HttpAnswer, carry_on, is_kept, with_body
 from cutset_agent.wire import normalise_api
 
 MODULE = "aiohttp"

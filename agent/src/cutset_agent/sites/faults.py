@@ -1,4 +1,4 @@
-"""The faults of a run: what they do, and who may do it. `sites` loads it at a site that may fail.
+"""The faults of a run: what they do, and who may do it. `runtime` loads it at a site that may fail.
 
 An effect is an expression that makes an exception (`sqlalchemy.exc.OperationalError('x', {}, Exception('y'))`; modules
 are imported as needed), or hang(), delay(seconds), crash(), return(literal). An awaited call hangs or is delayed
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from cutset_agent.sites import Hook
+    from cutset_agent.sites.runtime import Hook
 
 FOREVER = 1e8  # seconds: what hang() waits; some clocks take no more
 CO_COROUTINE = 0x80  # as in `inspect`

@@ -6,7 +6,7 @@ import pytest
 import redis
 import redis.asyncio
 
-from cutset_agent.hooks import redis as hook
+from cutset_agent.hooks.data import redis as hook
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Fault sites at run time: counts the visits to chosen places of a program and makes at most one of them fail; or one
 on top of others that are known to be needed.
 
-It runs inside the workload, in every interpreter of it (`site_hook/sitecustomize.py` starts it), on Python 3.8 to 3.13,
+It runs inside the workload, in every interpreter of it (`hook/sitecustomize.py` starts it), on Python 3.8 to 3.14,
 and imports little: what it loads early, the workload would no longer load by itself. It is the injection and tracing
 code of ANDURIL §4.2, put in by rewriting the syntax tree of a file before it is compiled.
 
@@ -17,14 +17,14 @@ The plan, a JSON file that CUTSET_SITES names:
 What it leaves in `out`:
 
     processes            16 bytes for each process, in order of start: its process id
-    visits.<n>.<pid>     of the n-th process: see `site_visits`
+    visits.<n>.<pid>     of the n-th process: see `visits`
     fired.json           the fault; whoever creates this file may fire, so there is one at most
     first.<n>.json       likewise for the n-th row of `first`, from 0
     problems.txt         sites that were not found, effects that could not be made, our own errors
 
-`site_loading` says which code is rewritten, `site_rewriting` how. At a visit that may fire, a stand-in (`site_faults`)
-takes the place of what is called or awaited; it decides when it is used, after the arguments took effect. A visit fires
-once: what is for its occurrence goes before what is for any, and `first` before the choices.
+`loading` says which code is rewritten, `rewriting` how. At a visit that may fire, a stand-in (`faults`) takes the place
+of what is called or awaited; it decides when it is used, after the arguments took effect. A visit fires once: what is
+for its occurrence goes before what is for any, and `first` before the choices.
 """
 # pathlib is one of the imports that the workload should do by itself.
 # ruff: noqa: PTH100, PTH116, PTH118, PTH120, PTH123
@@ -122,7 +122,7 @@ def start(plan_path: str) -> None:
         builtins.__cutset__ = hook  # type: ignore[attr-defined]
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=lambda: _start_process(hook))
-        _part("site_loading").install(hook, {"asyncio": _name_tasks, "logging": _count_log_lines})
+        _part("loading").install(hook, {"asyncio": _name_tasks, "logging": _count_log_lines})
     except Exception as error:  # noqa: BLE001
         hook.report(f"process {os.getpid()} is not instrumented as it should: {error!r}")
 
@@ -151,7 +151,7 @@ def _read_plan(path: str) -> dict[str, Any]:
             files[os.path.realpath(name)] = json.dumps(wanted)  # few processes need them, and then few of them
     plan.update(faults=faults, files=files, sites=last_site + 1)
     plan.setdefault("cache", os.path.join(os.path.dirname(os.path.abspath(plan["out"])), "cache"))
-    _part("site_loading").store(path + ".read", marshal.dumps((stamp, plan), 2))  # a version that all Pythons know
+    _part("loading").store(path + ".read", marshal.dumps((stamp, plan), 2))  # a version that all Pythons know
     return plan  # type: ignore[no-any-return]
 
 
@@ -231,7 +231,7 @@ def _open_buffer(hook: Hook) -> None:
 def _visitor(hook: Hook, site: int) -> Callable[..., Any]:
     count = itertools.count(1).__next__  # atomic
     faults = hook.faults.get(site)
-    stand_in: Any = faults and _part("site_faults").StandIn
+    stand_in: Any = faults and _part("faults").StandIn
     at_any = faults and faults.get(0)
     spent = hook.spent
     trace, logged = hook.trace, hook.logged

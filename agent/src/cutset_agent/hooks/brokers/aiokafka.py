@@ -12,8 +12,9 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from cutset_agent import messages, request
+from cutset_agent import request
 from cutset_agent.hooking import AfterCall, Answer, Call, Changed, Describe, MakeFault, wrap
+from cutset_agent.hooks.brokers import messages
 
 MODULE = "aiokafka"
 TESTED = "aiokafka 0.14, against no broker"

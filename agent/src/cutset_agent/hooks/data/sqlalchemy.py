@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cutset_agent.hooking import Call, Describe, MakeFault, wrap
-from cutset_agent.hooks.psycopg import (
+from cutset_agent.hooks.data.psycopg import (
     AT_SERVER,
     LOST,
     REFUSED,

@@ -7,8 +7,8 @@ import grpc
 import pytest
 from google.protobuf.wrappers_pb2 import StringValue
 
-from cutset_agent.hooks import grpc as hook
-from cutset_agent.hooks import grpc_aio as aio_hook
+from cutset_agent.hooks.rpc import grpc as hook
+from cutset_agent.hooks.rpc import grpc_aio as aio_hook
 
 ENDPOINT = "rpc/grpc/GetQuote"
 CODECS = (StringValue.SerializeToString, StringValue.FromString)

@@ -1,4 +1,4 @@
-"""Writes fault sites into the syntax tree of a file (ANDURIL §4.2). `sites` loads it when there is a file to rewrite.
+"""Writes fault sites into the syntax tree of a file (ANDURIL §4.2). `runtime` loads it when there is a file to rewrite.
 
 A call `f(x)` becomes `__cutset__[7](f)(x)`: the callee is evaluated, the visit counted, the arguments are evaluated,
 and the call is made by the caller itself, so that `super()`, `locals()` and tracebacks know no difference. An

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
 from cutset_agent.hooking import Answer, Call, Changed, MakeFault, wrap
-from cutset_agent.http_answers import BODIES, STATUS_ANSWERS, carry_on, is_kept, with_body
+from cutset_agent.hooks.http.answers import BODIES, STATUS_ANSWERS, carry_on, is_kept, with_body
 from cutset_agent.wire import normalise_api
 
 MODULE = "httpx"

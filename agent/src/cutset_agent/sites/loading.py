@@ -1,4 +1,4 @@
-"""Gets at the code of the files that have sites, before Python runs it. `sites` loads it in every interpreter.
+"""Gets at the code of the files that have sites, before Python runs it. `runtime` loads it in every interpreter.
 
 Modules are caught in `SourceFileLoader.get_code`, whatever finds them, which includes `python -m` and folders run as
 programs; `runpy.run_path`, with which multiprocessing loads the main script again, in `runpy._get_code_from_file`; the
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
     from typing import Any
 
-    from cutset_agent.sites import Hook
+    from cutset_agent.sites.runtime import Hook
 
-REWRITING = 1  # to be raised whenever `site_rewriting` writes other code: part of the key of cached code
+REWRITING = 1  # to be raised whenever `rewriting` writes other code: part of the key of cached code
 
 
 def install(hook: Hook, after_imports: dict[str, Callable[[Hook, Any], None]]) -> None:
@@ -174,7 +174,7 @@ def _rewritten(hook: Hook, path: str, *, is_script: bool = False) -> CodeType | 
         except (OSError, ValueError, EOFError, TypeError):
             cached_key = None
         if cached_key != key:
-            code, missing = hook.part("site_rewriting").compile_rewritten(path, rows, is_script=is_script)
+            code, missing = hook.part("rewriting").compile_rewritten(path, rows, is_script=is_script)
             store(cached, marshal.dumps((key, code, missing)))
         for problem in missing:
             hook.report(problem)

@@ -1,22 +1,20 @@
-"""Starts `cutset_agent.sites` in every interpreter that has this folder on its PYTHONPATH.
+"""Starts `runtime`, the file beside this folder, in every interpreter that has this folder on its PYTHONPATH.
 
-It must also bear the interpreters that `sites` does not support, and give way to the `sitecustomize` that it hides.
+It must also bear the interpreters that `runtime` does not support, and give way to the `sitecustomize` that it hides.
 """
 # pathlib is one of the imports that the workload should do by itself.
-# ruff: noqa: INP001, PLC0415, PTH100, PTH110, PTH118, PTH120
+# ruff: noqa: INP001, PLC0415, PTH100, PTH118, PTH120
 
 import os
 import sys
 
 
 def _start_sites(here: str) -> None:
-    # By path: the workload need not have our package, and must not get it. Cutset has it around this folder; a copy
-    # that was made for the workload has it inside.
+    # By path: the workload need not have our package, and must not get it.
     from _frozen_importlib_external import SourceFileLoader
 
-    around = os.path.join(os.path.dirname(here), "sites.py")
-    path = around if os.path.exists(around) else os.path.join(here, "cutset_agent", "sites.py")
-    module = type(sys)("_cutset_sites")
+    path = os.path.join(os.path.dirname(here), "runtime.py")
+    module = type(sys)("_cutset_runtime")
     module.__file__ = path
     sys.modules[module.__name__] = module
     SourceFileLoader(module.__name__, path).exec_module(module)

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cutset_agent
-from cutset_agent.site_rewriting import rewrite
-from cutset_agent.site_visits import read_counts, read_visits
-from cutset_agent.sites import VISITS, VISITS_OF_SITE
+from cutset_agent.sites.rewriting import rewrite
+from cutset_agent.sites.runtime import VISITS, VISITS_OF_SITE
+from cutset_agent.sites.visits import read_counts, read_visits
 
-AGENT = Path(cutset_agent.__file__).parent
+SITES = Path(cutset_agent.__file__).parent / "sites"
 KINDS = {ast.Call: "call", ast.Await: "await", ast.Raise: "raise"}
 
 
@@ -73,7 +73,7 @@ class Program:
         first=(),
         trace=True,
         python=sys.executable,
-        hook=AGENT / "site_hook",
+        hook=SITES / "hook",
         files=None,
         env=None,
     ):
@@ -315,14 +315,14 @@ def test_without_a_plan_nothing_is_touched(tmp_path):
         tmp_path, main="import builtins, sys\nprint(hasattr(builtins, '__cutset__'), len(sys.meta_path))\n"
     )
     plain = program.run("main.py", env={"CUTSET_SITES": ""})
-    hooked = program.run("main.py", env={"CUTSET_SITES": "", "PYTHONPATH": str(AGENT / "site_hook")})
+    hooked = program.run("main.py", env={"CUTSET_SITES": "", "PYTHONPATH": str(SITES / "hook")})
     assert hooked.stdout == plain.stdout
     assert hooked.stdout.startswith("False")
 
 
 def test_a_plan_that_cannot_be_read_does_not_stop_the_program(tmp_path):
     program = Program(tmp_path, main="print('runs')\n")
-    env = {"CUTSET_SITES": str(tmp_path / "none.json"), "PYTHONPATH": str(AGENT / "site_hook")}
+    env = {"CUTSET_SITES": str(tmp_path / "none.json"), "PYTHONPATH": str(SITES / "hook")}
     hooked = program.run("main.py", env=env)
     assert (hooked.stdout, hooked.returncode) == ("runs\n", 0)
     assert "none.json` cannot be read" in hooked.stderr
@@ -334,7 +334,7 @@ def test_the_sitecustomize_that_the_hook_hides_runs_and_the_path_is_as_before(tm
     others.mkdir()
     (others / "sitecustomize.py").write_text("print('theirs')\n")
     without = program.run("main.py", env={"PYTHONPATH": str(others)})
-    path = os.pathsep.join([str(AGENT / "site_hook"), str(others)])
+    path = os.pathsep.join([str(SITES / "hook"), str(others)])
     hooked = program.run_hooked("main.py", env={"PYTHONPATH": path})
     assert hooked.stdout == without.stdout
     assert hooked.stdout.startswith("theirs\n")
@@ -342,11 +342,7 @@ def test_the_sitecustomize_that_the_hook_hides_runs_and_the_path_is_as_before(tm
 
 def test_a_copy_of_the_hook_does_without_cutset(tmp_path):
     program = Program(tmp_path, main="def f():\n    print('x')\n\nf()\n")
-    copy = tmp_path / "hook"
-    (copy / "cutset_agent").mkdir(parents=True)
-    shutil.copy(AGENT / "site_hook" / "sitecustomize.py", copy)
-    for part in AGENT.glob("site*.py"):
-        shutil.copy(part, copy / "cutset_agent")
+    copy = shutil.copytree(SITES, tmp_path / "copy") / "hook"
     hooked = program.run_hooked("-I", "main.py", hook=copy)  # isolated: not even then does it harm
     assert program.visits() == []
     hooked = program.run_hooked("main.py", hook=copy, choices=[("print", 1, "OSError('x')")])
@@ -834,7 +830,7 @@ def test_without_a_folder_to_write_to_the_program_runs_as_it_is(tmp_path):
         "out": str(tmp_path / "none" / "out"),
     }
     (tmp_path / "plan.json").write_text(json.dumps(plan))
-    env = {"CUTSET_SITES": str(tmp_path / "plan.json"), "PYTHONPATH": str(AGENT / "site_hook")}
+    env = {"CUTSET_SITES": str(tmp_path / "plan.json"), "PYTHONPATH": str(SITES / "hook")}
     hooked = program.run("main.py", env=env | {"PYTHONUNBUFFERED": "1"})
     assert (hooked.stdout, hooked.stderr, hooked.returncode) == ("1\n1\n1\n", "", 0)
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cutset_agent.hooking import AfterCall, Answer, Call, MakeFault, wrap
-from cutset_agent.http_answers import BODIES, STATUS_ANSWERS, HttpAnswer, carry_on, is_kept, with_body
+from cutset_agent.hooks.http.answers import BODIES, STATUS_ANSWERS, HttpAnswer, carry_on, is_kept, with_body
 from cutset_agent.wire import normalise_api
 
 MODULE = "urllib3"

@@ -12,7 +12,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from cutset_agent.hooking import Call, Describe, MakeFault, wrap
-from cutset_agent.hooks.psycopg import SERVER_ERRORS, LostAnswer, ServerError, server_error, statement_payload, verb_of
+from cutset_agent.hooks.data.psycopg import (
+    SERVER_ERRORS,
+    LostAnswer,
+    ServerError,
+    server_error,
+    statement_payload,
+    verb_of,
+)
 
 MODULE = "asyncpg"
 TESTED = "asyncpg 0.29, 0.32 (real server 16)"

@@ -15,7 +15,7 @@ from typing import Any
 
 from cutset_agent import request as requests
 from cutset_agent.hooking import AfterCall, Call, Changed, MakeFault, count_error, wrap
-from cutset_agent.hooks.grpc import STATUSES, carried, empty, encoded, endpoint_of, lost
+from cutset_agent.hooks.rpc.grpc import STATUSES, carried, empty, encoded, endpoint_of, lost
 
 MODULE = "grpc"
 TESTED = "grpcio 1.60, 1.80, 1.85"

@@ -1,4 +1,4 @@
-"""Reads back the visits that `sites` recorded in a run; for Cutset's side.
+"""Reads back the visits that `runtime` recorded in a run; for Cutset's side.
 
 The record of a process: rows of VISIT; from NAMES_AT the names of its threads and tasks, each after its length; from
 COUNTS_AT the number of visits of each site that had more than are recorded.
@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from cutset_agent.sites import COUNTS_AT, NAMES_AT, VISIT
+from cutset_agent.sites.runtime import COUNTS_AT, NAMES_AT, VISIT
 
 
 def read_visits(out: str) -> Iterator[tuple[int, int, int, int, str]]:

@@ -1,0 +1,1 @@
+"""Servers: where a request with its plan comes in."""
