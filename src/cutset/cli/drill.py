@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from cutset.cli.explore import replay_command
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, StoreOption
-from cutset.cli.record import report_losses, rules_for
+from cutset.cli.record import report_losses
 from cutset.cli.run import run_async
 from cutset.config.drill import load_drill
 from cutset.drill import history
@@ -27,6 +27,7 @@ from cutset.report.drill.page import drill_page
 from cutset.report.drill.terminal import plan_document, plan_lines, result_lines, results_document
 from cutset.store.run_id import new_run_id
 from cutset.workload.recording.folder import read_recording
+from cutset.workload.templates.rules import rules_for
 
 
 def drill_command(
@@ -63,7 +64,7 @@ def drill_command(
     settings = _adjusted(load_drill(config_file), recording, only, faults, seed)
     recorded = read_recording(settings.recording)
     report_losses(recorded, Console(stderr=True, highlight=False, markup=False, soft_wrap=True))
-    flows = flows_of(recorded.exchanges, rules_for(settings.recording, None))
+    flows = flows_of(recorded.exchanges, rules_for(settings.recording))
     if not flows:
         raise UsageError(
             f"The recording in `{settings.recording}` has no request that can be sent again",

@@ -30,7 +30,7 @@ from cutset.workload.recording.har import read_har
 from cutset.workload.recording.masking import masker
 from cutset.workload.recording.recorder import receive_exchanges
 from cutset.workload.recording.tap import read_taps
-from cutset.workload.templates.rules import Rules, read_rules
+from cutset.workload.templates.rules import RULES_FILE, rules_for
 from cutset.workload.templates.template import entry_exchanges, templates_of, unsendable
 from cutset_agent.launch import agent_environment
 
@@ -38,7 +38,6 @@ MEGABYTE = 1_000_000  # bytes, as disks are sold
 REFRESH_SECONDS = 0.2
 STOP_SECONDS = 10
 LAST_WORDS_SECONDS = 0.5  # a program that SIGTERM kills at once does not send what it has left
-RULES_FILE = "variables.yaml"  # in the recording's folder
 
 
 class _StartByDefault(TyperGroup):
@@ -217,12 +216,6 @@ def show_command(
     else:
         print_templates(templates, constants=constants)
     report_losses(recorded, Console(stderr=True, highlight=False, markup=False, soft_wrap=True))
-
-
-def rules_for(folder: Path, named: Path | None) -> Rules:
-    if named is None and not (folder / RULES_FILE).exists():
-        return ()
-    return read_rules(named or folder / RULES_FILE)
 
 
 def report_losses(recorded: Recorded, console: Console) -> None:

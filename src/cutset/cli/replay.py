@@ -13,10 +13,11 @@ from rich.console import Console
 from rich.table import Table
 
 from cutset.cli.options import JsonOption
-from cutset.cli.record import RULES_FILE, report_losses, rules_for
+from cutset.cli.record import report_losses
 from cutset.errors import InputError, UsageError
 from cutset.workload.recording.folder import read_recording
 from cutset.workload.replay import Tally, replay
+from cutset.workload.templates.rules import RULES_FILE, rules_for
 from cutset.workload.templates.template import Template, entry_exchanges, templates_of, verbatim
 
 MAX_REASONS = 3  # shown of each request class

@@ -18,6 +18,7 @@ import yaml
 
 from cutset.errors import InputError
 
+RULES_FILE = "variables.yaml"  # in the recording's folder
 KINDS = ("fresh", "time", "value", "chained", "constant")
 
 
@@ -30,6 +31,13 @@ class Rule:
 
 
 Rules = tuple[Rule, ...]
+
+
+def rules_for(folder: Path, named: Path | None = None) -> Rules:
+    """Those of the recording in this folder, unless another file is named."""
+    if named is None and not (folder / RULES_FILE).exists():
+        return ()
+    return read_rules(named or folder / RULES_FILE)
 
 
 def read_rules(path: Path) -> Rules:

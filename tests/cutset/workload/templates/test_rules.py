@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from cutset.errors import InputError
-from cutset.workload.templates.rules import Rule, find_rule, read_rules
+from cutset.workload.templates.rules import Rule, find_rule, read_rules, rules_for
 
 
 def rules_file(folder: Path, text: str) -> Path:
@@ -53,3 +53,13 @@ def test_mistakes_are_named(tmp_path: Path, text: str, message: str) -> None:
 
 def test_an_empty_file_has_no_rules(tmp_path: Path) -> None:
     assert read_rules(rules_file(tmp_path, "")) == ()
+
+
+def test_the_rules_of_a_recording_lie_beside_it_unless_others_are_named(tmp_path: Path) -> None:
+    empty, folder = tmp_path / "empty", tmp_path / "recording"
+    for each in (empty, folder):
+        each.mkdir()
+    (folder / "variables.yaml").write_text("deregister: [{request: '*', place: body/reference}]\n")
+
+    assert rules_for(empty) == ()
+    assert rules_for(folder) == rules_for(empty, folder / "variables.yaml") != ()
