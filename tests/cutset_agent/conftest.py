@@ -1,5 +1,7 @@
 """An agent that is switched on within the test's own process, and the receiver of what it reports and records."""
 
+import asyncio
+import inspect
 import json
 import socket
 import threading
@@ -11,9 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import uvicorn
+from tests.samples import hooked_library
 
 import cutset_agent
 from cutset_agent import recording, reports, request, wire
+from cutset_agent.hooking import wrap
 from cutset_demo import datastores
 
 KEY = "agent key"
@@ -80,7 +84,7 @@ def plan_headers(*faults: tuple, service: str = SERVICE, key: str = KEY, expires
     for endpoint, what, *rest in faults:
         named = isinstance(what, str)
         fault = wire.WireFault("L", wire.fault_code(what), **(rest[0] if rest else {})) if named else what
-        planned.append((wire.Target(service, endpoint), fault))
+        planned.append((wire.WireTarget(service, endpoint), fault))
     expiry = int(expires or time.time() + 60)
     parts = wire.encode(planned, key=key.encode(), environment="local", expires=expiry)
     context = {"traceparent": f"00-{TRACE_ID}-{CALLER_ID}-01"}
@@ -92,7 +96,7 @@ class Installed:
         self.received = received
 
     @contextmanager
-    def request(self, *faults: tuple, **options) -> Iterator[request.Request]:
+    def request(self, *faults: tuple, **options) -> Iterator[request.ServedRequest]:
         """Within it, code works for a request that carries a plan with these faults."""
         entry = request.enter(plan_headers(*faults, **options).items(), "GET /")
         error = None
@@ -124,7 +128,7 @@ def installed(monkeypatch):
         reports.flush()  # while there is somebody to receive it; the end of the process would wait for it
         reports.start("")
         recording.start("")
-        request.configure(request.Settings())
+        request.configure(request.AgentSettings())
 
 
 @pytest.fixture
@@ -168,3 +172,29 @@ def redis_address(tmp_path_factory):
     finally:
         server.process.kill()
         server.process.wait()
+
+
+@pytest.fixture
+def client():
+    library = hooked_library.small_library()
+    for name, faults in (("execute", hooked_library.FAULTS), ("execute_later", hooked_library.LATER)):
+        wrap(
+            library.Client,
+            name,
+            hooked_library.describe,
+            faults,
+            asynchronous=name == "execute_later",
+            outcome=lambda result: {"rows": str(len(str(result)))},
+            response=lambda result: result,
+        )
+    return library.Client()
+
+
+@pytest.fixture(params=["synchronous", "asynchronous"])
+def execute(request, client):
+    """The hooked function, called in one way or the other."""
+    if request.param == "synchronous":
+        return client.execute
+    # The inner call is hooked as well: that one does not count here.
+    type(client).execute = inspect.unwrap(type(client).execute)
+    return lambda *args, **kwargs: asyncio.run(client.execute_later(*args, **kwargs))

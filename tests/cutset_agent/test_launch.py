@@ -43,11 +43,12 @@ def call():
 """
 # As a third party would bring it: a hook for a library that Cutset does not know.
 HOOK = """
-from cutset_agent.hooking import Call, wrap
+from cutset_agent.calls import HookedCall
+from cutset_agent.hooking import wrap
 MODULE = "small_library"
 FAULTS = {"connection-refused": lambda call, args, kwargs: ConnectionRefusedError(111, "Connection refused")}
 def install(module):
-    wrap(module, "call", lambda args, kwargs: Call("rpc/small_library/call"), FAULTS)
+    wrap(module, "call", lambda args, kwargs: HookedCall("rpc/small_library/call"), FAULTS)
 """
 
 

@@ -3,7 +3,7 @@ import asyncio
 from cutset.model.span import SpanKind
 from cutset.traces.collector import collect
 from cutset_agent import reports
-from cutset_agent.reports import Span
+from cutset_agent.reports import ReportedSpan
 
 IDS = ("ab" * 16, "cd" * 8, "")
 
@@ -16,8 +16,10 @@ def test_the_collector_of_cutset_understands_what_is_sent():
             collector.subscribe(received.extend)
             reports.start(collector.http_url)
             attributes = {"cutset.endpoint": "cache/redis/get", "cutset.fault": "käse"}
-            reports.report(Span("orders", "cache/redis/get", "client", IDS, 10**18, 10**18 + 5, True, attributes))
-            reports.report(Span("orders", "GET /", "server", ("ab" * 16, "ef" * 8, "cd" * 8), 1, 2, False, {}))
+            reports.report(
+                ReportedSpan("orders", "cache/redis/get", "client", IDS, 10**18, 10**18 + 5, True, attributes)
+            )
+            reports.report(ReportedSpan("orders", "GET /", "server", ("ab" * 16, "ef" * 8, "cd" * 8), 1, 2, False, {}))
             assert await asyncio.to_thread(reports.flush)
             reports.start("")
 
@@ -32,7 +34,7 @@ def test_the_collector_of_cutset_understands_what_is_sent():
 
 def test_without_a_collector_nothing_is_kept():
     reports.start("")
-    reports.report(Span("orders", "GET /", "server", IDS, 1, 2, False, {}))
+    reports.report(ReportedSpan("orders", "GET /", "server", IDS, 1, 2, False, {}))
     assert reports.flush()
     assert reports.dropped() == 0
 

@@ -11,7 +11,7 @@ from tests.cutset_agent.conftest import CALLER_ID, KEY, SERVICE, TRACE_ID, plan_
 from cutset_agent import request, wire
 
 FAULT = ("cache/redis/get", "timeout")
-TARGET = wire.Target(SERVICE, "cache/redis/get")
+TARGET = wire.WireTarget(SERVICE, "cache/redis/get")
 
 
 def entered(headers):

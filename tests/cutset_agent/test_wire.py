@@ -6,14 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutset_agent import wire
-from cutset_agent.wire import Target, WireFault
+from cutset_agent.wire import WireFault, WireTarget
 
 VECTORS = json.loads(files("cutset_agent").joinpath("wire_vectors.json").read_text(encoding="utf-8"))
 KEY = b"key"
 SIGNED = {"key": KEY, "environment": "test", "expires": 2_000_000_000}
 
 names = st.text(st.characters(exclude_characters="|", exclude_categories=["Cs"]), min_size=1, max_size=20)
-targets = st.builds(Target, names, st.text(st.characters(exclude_categories=["Cs"]), max_size=20), names | st.just(""))
+targets = st.builds(
+    WireTarget, names, st.text(st.characters(exclude_categories=["Cs"]), max_size=20), names | st.just("")
+)
 limits = (st.integers(1, 100), st.integers(0, 99), st.integers(0, 99))
 delays = st.builds(WireFault, st.just("D"), st.integers(1, 3_600_000), *limits)
 answers = (
@@ -29,8 +31,8 @@ def decode(parts, now=0.0):
 
 @pytest.mark.parametrize("vector", VECTORS["plans"], ids=lambda vector: vector["about"])
 def test_plans_are_written_as_the_golden_vectors_say(vector):
-    faults = [(Target(*fault["target"]), WireFault(*fault["fault"])) for fault in vector["faults"]]
-    catalogue = [Target(*target) for target in vector.get("catalogue", ())]
+    faults = [(WireTarget(*fault["target"]), WireFault(*fault["fault"])) for fault in vector["faults"]]
+    catalogue = [WireTarget(*target) for target in vector.get("catalogue", ())]
     key, environment, expires = VECTORS["key"].encode(), VECTORS["environment"], VECTORS["expires"]
     parts = wire.encode(faults, key=key, environment=environment, expires=expires, catalogue=catalogue)
     assert list(parts) == vector["parts"]
@@ -75,7 +77,7 @@ def test_fifty_points_with_the_same_fault_fit_one_value(fifty, fault):
 
 @given(st.integers(0, 500), st.integers(1, 40))
 def test_no_part_and_no_carrier_exceeds_its_limit(count, kinds):
-    faults = [(Target(f"s{n}"), WireFault("D", 1 + n % kinds)) for n in range(count)]
+    faults = [(WireTarget(f"s{n}"), WireFault("D", 1 + n % kinds)) for n in range(count)]
     parts = wire.encode(faults, **SIGNED)
     assert all(len(part) <= wire.MAX_VALUE_CHARACTERS for part in parts)
     assert all(set(part) <= {*wire.ALPHABET, ".", "~"} for part in parts)
@@ -85,7 +87,7 @@ def test_no_part_and_no_carrier_exceeds_its_limit(count, kinds):
 
 
 def test_a_plan_beyond_the_baggage_limit_is_refused():
-    parts = wire.encode([(Target(f"s{n}"), WireFault("A", 503)) for n in range(2000)], **SIGNED)
+    parts = wire.encode([(WireTarget(f"s{n}"), WireFault("A", 503)) for n in range(2000)], **SIGNED)
     for carry in (wire.to_baggage, wire.to_jaeger):
         with pytest.raises(wire.PlanTooLargeError, match="baggage holds 8192"):
             carry(parts)
@@ -93,7 +95,7 @@ def test_a_plan_beyond_the_baggage_limit_is_refused():
 
 def test_a_colliding_catalogue_changes_the_salt():
     # 3,000 targets: some pair collides under most salts, but seldom one with the planned target.
-    catalogue = [Target(f"service{n}", "Get") for n in range(3000)]
+    catalogue = [WireTarget(f"service{n}", "Get") for n in range(3000)]
     first = {wire.target_id("A", str(target)): target for target in catalogue}
     planned, other = next((t, first[i]) for t in catalogue if first[i := wire.target_id("A", str(t))] != t)
     (part,) = decode(wire.encode([(planned, WireFault("A", 503))], **SIGNED, catalogue=catalogue))
@@ -104,7 +106,7 @@ def test_a_colliding_catalogue_changes_the_salt():
 def test_if_every_salt_collides_the_plan_is_refused(monkeypatch):
     monkeypatch.setattr(wire, "target_id", lambda _salt, _target: "AAAA")
     with pytest.raises(wire.WireError, match="each of the 64 salts"):
-        wire.encode([(Target("a"), WireFault("A", 503)), (Target("b"), WireFault("A", 503))], **SIGNED)
+        wire.encode([(WireTarget("a"), WireFault("A", 503)), (WireTarget("b"), WireFault("A", 503))], **SIGNED)
 
 
 @pytest.mark.parametrize(
@@ -117,17 +119,17 @@ def test_if_every_salt_collides_the_plan_is_refused(monkeypatch):
 )
 def test_contradictions_are_refused(faults, complaint):
     with pytest.raises(wire.WireError, match=complaint):
-        wire.encode([(Target("a"), fault) for fault in faults], **SIGNED)
+        wire.encode([(WireTarget("a"), fault) for fault in faults], **SIGNED)
 
 
 def test_each_occurrence_may_have_a_fault_of_its_own():
-    faults = [(Target("a", "cache/redis/get"), WireFault("L", 1, occurrence=number)) for number in (1, 2)]
+    faults = [(WireTarget("a", "cache/redis/get"), WireFault("L", 1, occurrence=number)) for number in (1, 2)]
     (part,) = decode(wire.encode(faults, **SIGNED))
-    assert part.faults_at(Target("a", "cache/redis/get")) == tuple(fault for _, fault in faults)
+    assert part.faults_at(WireTarget("a", "cache/redis/get")) == tuple(fault for _, fault in faults)
 
 
 def test_the_same_fault_twice_is_one():
-    once = [(Target("a"), WireFault("A", 503))]
+    once = [(WireTarget("a"), WireFault("A", 503))]
     assert wire.encode(once * 2, **SIGNED) == wire.encode(once, **SIGNED)
 
 
@@ -148,7 +150,7 @@ def test_an_impossible_expiry_is_refused(expires):
 @pytest.mark.parametrize("names", [("",), ("a|b",), ("a", "", "1|2")])
 def test_names_that_would_be_ambiguous_are_refused(names):
     with pytest.raises(wire.WireError, match="expected names without"):
-        Target(*names)
+        WireTarget(*names)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +178,7 @@ def test_opentelemetry_carries_plans_unchanged():
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
     propagator = CompositePropagator([TraceContextTextMapPropagator(), W3CBaggagePropagator()])
-    faults = [(Target(f"s{n}", "Get", "1"), WireFault("D", 1000 + n % 3, 50, 1)) for n in range(1500)]
+    faults = [(WireTarget(f"s{n}", "Get", "1"), WireFault("D", 1000 + n % 3, 50, 1)) for n in range(1500)]
     parts = wire.encode(faults, **SIGNED)
     sent = {
         "traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01",

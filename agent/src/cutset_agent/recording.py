@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cutset_agent.outbox import Outbox
-from cutset_agent.reports import Span
+from cutset_agent.reports import ReportedSpan
 
 MAX_WAITING_BYTES = 64 << 20
 MAX_BODY_BYTES = 65_536
@@ -43,7 +43,9 @@ def exchange(known: Mapping[str, Any], started_ns: int, ended_ns: int, operation
         _outbox.put({**known, **times, "operations": list(operations)}, OVERHEAD_BYTES + bodies + payloads)
 
 
-def operation(operations: list[dict[str, Any]], span: Span, request: bytes | None, response: bytes | None) -> None:
+def operation(
+    operations: list[dict[str, Any]], span: ReportedSpan, request: bytes | None, response: bytes | None
+) -> None:
     """Adds one to the operations of a request."""
     if len(operations) >= MAX_OPERATIONS:
         return

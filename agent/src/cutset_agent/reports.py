@@ -21,7 +21,7 @@ errors: Counter[str] = Counter()  # what went wrong within the agent, and how of
 _outbox: Outbox | None = None
 
 
-class Span(NamedTuple):
+class ReportedSpan(NamedTuple):
     service: str
     name: str
     kind: str  # of KINDS
@@ -39,7 +39,7 @@ def start(collector: str) -> None:
     _outbox = Outbox(url, "application/json", _encoded, MAX_SPANS) if collector else None
 
 
-def report(span: Span) -> None:
+def report(span: ReportedSpan) -> None:
     if _outbox is not None:
         _outbox.put(span)
 
@@ -58,7 +58,7 @@ def dropped() -> int:
     return 0 if _outbox is None else _outbox.dropped
 
 
-def _encoded(spans: list[Span]) -> bytes:
+def _encoded(spans: list[ReportedSpan]) -> bytes:
     by_service: dict[str, list[dict[str, Any]]] = {}
     for each in spans:
         by_service.setdefault(each.service, []).append(_as_otlp(each))
@@ -72,7 +72,7 @@ def _encoded(spans: list[Span]) -> bytes:
     return json.dumps({"resourceSpans": resources}).encode()
 
 
-def _as_otlp(each: Span) -> dict[str, Any]:
+def _as_otlp(each: ReportedSpan) -> dict[str, Any]:
     trace_id, span_id, parent_id = each.ids
     attributes = {"cutset.service": each.service, **each.attributes}
     if each.failed:

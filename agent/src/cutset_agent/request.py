@@ -26,16 +26,16 @@ _CARRIED = ("tracestate", "baggage")
 _MEMBER = re.compile(r"\s*cutset[0-9]*\s*=\s*([A-Za-z0-9._~%-]+)")
 
 
-class Settings(NamedTuple):
+class AgentSettings(NamedTuple):
     key: bytes = b""
     environment: str = "local"
     service: str = "unknown"
 
 
-class Request:
+class ServedRequest:
     __slots__ = ("carried", "counts", "lock", "operations", "plan", "span_id", "trace_id")
 
-    def __init__(self, plan: tuple[wire.Part, ...], trace_id: str, span_id: str, carried: dict[str, str]) -> None:
+    def __init__(self, plan: tuple[wire.WirePart, ...], trace_id: str, span_id: str, carried: dict[str, str]) -> None:
         self.plan = plan
         self.trace_id = trace_id
         self.span_id = span_id
@@ -51,43 +51,43 @@ class Request:
         return number
 
 
-class Entry:
+class RequestEntry:
     """What `enter` gives and `leave` takes."""
 
     __slots__ = ("kind", "operation", "parent_id", "request", "reset", "started_ns")
 
-    def __init__(self, request: Request | None, operation: str, kind: str, parent_id: str) -> None:
+    def __init__(self, request: ServedRequest | None, operation: str, kind: str, parent_id: str) -> None:
         self.request = request
         self.operation = operation
         self.kind = kind
         self.parent_id = parent_id
-        self.reset: Token[Request | None] = _current.set(request)
+        self.reset: Token[ServedRequest | None] = _current.set(request)
         self.started_ns = time.time_ns()
 
 
 # Neither within a request that was entered nor known to be without a plan: OpenTelemetry may know more.
-_OUTSIDE = Request((), "", "", {})
-_current: ContextVar[Request | None] = ContextVar("cutset_request", default=_OUTSIDE)
+_OUTSIDE = ServedRequest((), "", "", {})
+_current: ContextVar[ServedRequest | None] = ContextVar("cutset_request", default=_OUTSIDE)
 _operation: ContextVar[str] = ContextVar(
     "cutset_operation", default=""
 )  # the span of the hooked call that is under way
-_adopted: dict[str, Request] = {}  # by trace; forgotten altogether when full
-settings = Settings()
+_adopted: dict[str, ServedRequest] = {}  # by trace; forgotten altogether when full
+settings = AgentSettings()
 
 
-def configure(new: Settings) -> None:
+def configure(new: AgentSettings) -> None:
     global settings  # noqa: PLW0603 -- one process, one agent
     settings = new
     _part_of.cache_clear()
     _adopted.clear()
 
 
-def current() -> Request | None:
+def current() -> ServedRequest | None:
     request = _current.get()
     return request if request is not _OUTSIDE else _of_opentelemetry()
 
 
-def enter(headers: Iterable[tuple[str, str]], operation: str, kind: str = "server") -> Entry:
+def enter(headers: Iterable[tuple[str, str]], operation: str, kind: str = "server") -> RequestEntry:
     """Begins a request, or the handling of a message (`kind` is `consumer` then, and `operation` its endpoint).
 
     A request without a plan is entered too: it must not pass for the one in which its task or thread was started.
@@ -95,14 +95,14 @@ def enter(headers: Iterable[tuple[str, str]], operation: str, kind: str = "serve
     found = [(name.lower(), value) for name, value in headers]
     plan = _plan_in(found)
     if not plan and not recording.is_on():
-        return Entry(None, operation, kind, "")
+        return RequestEntry(None, operation, kind, "")
     trace_id, parent_id = _trace_in(found)
     carried = _carried_in(found)
-    return Entry(Request(plan, trace_id, new_span_id(), carried), operation, kind, parent_id)
+    return RequestEntry(ServedRequest(plan, trace_id, new_span_id(), carried), operation, kind, parent_id)
 
 
 def leave(
-    entry: Entry,
+    entry: RequestEntry,
     status: int | None = None,
     error: BaseException | None = None,
     exchange: Mapping[str, Any] | None = None,
@@ -124,7 +124,9 @@ def leave(
     failed = error is not None or (status is not None and status >= 500)
     ids = (request.trace_id, request.span_id, entry.parent_id)
     service, started_ns = settings.service, entry.started_ns
-    reports.report(reports.Span(service, entry.operation, entry.kind, ids, started_ns, ended_ns, failed, attributes))
+    reports.report(
+        reports.ReportedSpan(service, entry.operation, entry.kind, ids, started_ns, ended_ns, failed, attributes)
+    )
     if exchange is not None and recording.is_on():
         known: dict[str, Any] = {"id": request.span_id, "service": service, "trace_id": request.trace_id}
         known["status"] = (500 if error is not None else 200) if status is None else status
@@ -139,7 +141,7 @@ def outgoing_headers() -> dict[str, str]:
     return {"traceparent": f"00-{request.trace_id}-{_operation.get() or request.span_id}-01", **request.carried}
 
 
-def parent_of_operation(request: Request) -> str:
+def parent_of_operation(request: ServedRequest) -> str:
     """The span within which the next call of the request is made."""
     if operation := _operation.get():
         return operation
@@ -166,7 +168,7 @@ def new_span_id() -> str:
 
 
 @lru_cache(maxsize=1000)
-def _part_of(value: str) -> wire.Part | None:
+def _part_of(value: str) -> wire.WirePart | None:
     """A part that is signed by our key for our environment; whether it has expired is checked at each use."""
     try:
         return wire.decode(value, settings.key, settings.environment, now=0)
@@ -174,7 +176,7 @@ def _part_of(value: str) -> wire.Part | None:
         return None
 
 
-def _plan_in(headers: Iterable[tuple[str, str]]) -> tuple[wire.Part, ...]:
+def _plan_in(headers: Iterable[tuple[str, str]]) -> tuple[wire.WirePart, ...]:
     values = []
     for name, value in headers:
         if "cutset" in value and name in _CARRIED:
@@ -222,7 +224,7 @@ def _opentelemetry_context() -> Any:
     return context if context.is_valid else None
 
 
-def _of_opentelemetry() -> Request | None:
+def _of_opentelemetry() -> ServedRequest | None:
     """One request for each trace: without an entry nobody says where one begins."""
     context = _opentelemetry_context()
     if context is None or "cutset" not in (context.trace_state or ()):
@@ -233,7 +235,7 @@ def _of_opentelemetry() -> Request | None:
         if len(_adopted) >= MAX_ADOPTED:
             _adopted.clear()
         headers = [("tracestate", context.trace_state.to_header()), *_opentelemetry_baggage()]
-        found = Request(_plan_in(headers), trace_id, _hex(context.span_id, 16), _carried_in(headers))
+        found = ServedRequest(_plan_in(headers), trace_id, _hex(context.span_id, 16), _carried_in(headers))
         request = _adopted.setdefault(trace_id, found)  # another thread may have been first
     return request if request.plan else None
 

@@ -46,7 +46,7 @@ class PlanRejectedError(WireError):
 
 
 @dataclass(frozen=True, order=True)
-class Target:
+class WireTarget:
     """Where a fault happens. An empty API means every API of the service, an empty replica every replica.
 
     For an agent the API is an endpoint of the service's own calls, such as `cache/redis/get`.
@@ -88,14 +88,14 @@ class WireFault:
 
 
 @dataclass(frozen=True)
-class Part:
+class WirePart:
     """One decoded value. Only ids travel, so it can be asked about a target but cannot list its targets."""
 
     expires: int
     salt: str
     faults: tuple[tuple[str, WireFault], ...]  # (id, fault)
 
-    def faults_at(self, target: Target) -> tuple[WireFault, ...]:
+    def faults_at(self, target: WireTarget) -> tuple[WireFault, ...]:
         wanted = target_id(self.salt, str(target))
         return tuple(fault for identity, fault in self.faults if identity == wanted)
 
@@ -110,12 +110,12 @@ def normalise_api(method: str, path: str, grpc: bool) -> str:  # noqa: FBT001 --
 
 
 def encode(
-    faults: Iterable[tuple[Target, WireFault]],
+    faults: Iterable[tuple[WireTarget, WireFault]],
     *,
     key: bytes,
     environment: str,
     expires: int,
-    catalogue: Collection[Target] = (),
+    catalogue: Collection[WireTarget] = (),
 ) -> tuple[str, ...]:
     """The signed parts of a plan: one for up to 50 targets with the same fault, always at least one.
 
@@ -133,7 +133,7 @@ def encode(
     return tuple(f"{body}.{_mac(key, environment, body)}" for body in bodies)
 
 
-def decode(value: str, key: bytes, environment: str, now: float) -> Part:
+def decode(value: str, key: bytes, environment: str, now: float) -> WirePart:
     match = _VALUE.fullmatch(value)
     if match is None:
         raise PlanRejectedError("malformed")
@@ -148,7 +148,7 @@ def decode(value: str, key: bytes, environment: str, now: float) -> Part:
     for kind, number, percent, attempts, occurrence, ids in _GROUP.findall(match["groups"]):
         fault = WireFault(kind, int(number), int(percent or 100), int(attempts or 0), int(occurrence or 0))
         faults += [(ids[at : at + ID_CHARACTERS], fault) for at in range(0, len(ids), ID_CHARACTERS)]
-    return Part(expires, match["salt"], tuple(faults))
+    return WirePart(expires, match["salt"], tuple(faults))
 
 
 def to_tracestate(parts: Sequence[str]) -> str:
@@ -189,8 +189,8 @@ def _named(parts: Sequence[str]) -> list[tuple[str, str]]:
     return [(f"cutset{number if number > 1 else ''}", part) for number, part in enumerate(parts, start=1)]
 
 
-def _refuse_contradictions(planned: Sequence[tuple[Target, WireFault]]) -> None:
-    seen: dict[tuple[Target, bool, int], WireFault] = {}
+def _refuse_contradictions(planned: Sequence[tuple[WireTarget, WireFault]]) -> None:
+    seen: dict[tuple[WireTarget, bool, int], WireFault] = {}
     for target, fault in planned:
         other = seen.setdefault((target, fault.kind == "D", fault.occurrence), fault)
         if other != fault:
@@ -211,7 +211,7 @@ def _salt_without_collisions(planned: set[str], catalogue: set[str]) -> str:
     )
 
 
-def _packed(planned: Sequence[tuple[Target, WireFault]], salt: str) -> list[str]:
+def _packed(planned: Sequence[tuple[WireTarget, WireFault]], salt: str) -> list[str]:
     """Targets with the same fault share its text; a part is filled before the next begins."""
     packed, current = [""], None
     for target, fault in planned:

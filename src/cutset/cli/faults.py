@@ -11,7 +11,7 @@ from cutset.cli.options import JsonOption
 from cutset.errors import UsageError
 from cutset.harden.remedies.registry import explanations
 from cutset.model.wording import did_you_mean, quoted
-from cutset_agent.hooks import Fault, fault_library
+from cutset_agent.hooks.library import LibraryFault, fault_library
 
 
 def faults_command(as_json: JsonOption = False) -> None:
@@ -61,7 +61,7 @@ def explain_command(
         console.print(f"[bold]The remedy {name}[/]\n{escape(remedies[name])}")
 
 
-def _sections(fault: Fault) -> list[tuple[str, str]]:
+def _sections(fault: LibraryFault) -> list[tuple[str, str]]:
     where = ", ".join(fault.frameworks) or "no hook yet"
     return [
         (fault.name, fault.what),

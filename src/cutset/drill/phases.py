@@ -122,9 +122,9 @@ async def _settled(drill: Drill) -> list[Sample]:
     return [drill.observer.complete(sample, drill.began_ns) for sample in drill.samples]
 
 
-def planned_faults(test: DrillTest) -> tuple[tuple[wire.Target, wire.WireFault], ...]:
+def planned_faults(test: DrillTest) -> tuple[tuple[wire.WireTarget, wire.WireFault], ...]:
     """A lasting fault hits the call and its repetitions; a momentary one the call alone."""
-    target, code = wire.Target(test.point.caller, test.endpoint), wire.fault_code(test.fault)
+    target, code = wire.WireTarget(test.point.caller, test.endpoint), wire.fault_code(test.fault)
     first = int(test.point.occurrence or 1)
     if test.fault in MOMENTARY:
         return ((target, wire.WireFault("L", code, occurrence=first)),)
@@ -134,7 +134,7 @@ def planned_faults(test: DrillTest) -> tuple[tuple[wire.Target, wire.WireFault],
     return tuple((target, wire.WireFault("L", code, occurrence=number)) for number in range(first, last + 1))
 
 
-def marked(faults: Sequence[tuple[wire.Target, wire.WireFault]], trace_id: str, key: bytes) -> dict[str, str]:
+def marked(faults: Sequence[tuple[wire.WireTarget, wire.WireFault]], trace_id: str, key: bytes) -> dict[str, str]:
     """The headers of one request. Without faults too: the signature makes the agent report the request's operations."""
     return signed_headers(
         faults,

@@ -19,7 +19,7 @@ from cutset.model.point import Point
 from cutset.select.complexity import DEFAULT_WEIGHTS, complexity
 from cutset.select.dataflow import Dependency, Pattern, dependencies, is_write, statement_of
 from cutset.workload.templates.template import Template
-from cutset_agent.hooking import catalogue
+from cutset_agent.catalogue import catalogue
 
 LOST_ANSWER = "lost-answer"
 

@@ -44,14 +44,14 @@ def plan_headers(
 
 
 def signed_headers(
-    faults: Sequence[tuple[wire.Target, wire.WireFault]],
+    faults: Sequence[tuple[wire.WireTarget, wire.WireFault]],
     *,
     trace_id: str,
     span_id: str,
     key: bytes,
     environment: str,
     expires: int,
-    catalogue: frozenset[wire.Target] = frozenset(),
+    catalogue: frozenset[wire.WireTarget] = frozenset(),
     carriers: Sequence[str] = ("tracestate", "baggage"),
 ) -> dict[str, str]:
     """As `plan_headers`, for what a cut cannot say: faults of libraries, which the agent causes inside a process."""
@@ -96,7 +96,7 @@ def _wire_fault(fault: Fault) -> wire.WireFault:
     return wire.WireFault(_WIRE_KINDS[fault.effect.kind], fault.effect.value, fault.percent, fault.attempts)
 
 
-def _target(fault: Fault) -> wire.Target:
+def _target(fault: Fault) -> wire.WireTarget:
     point = fault.point
     if point.caller:
         raise PlanError(
@@ -108,10 +108,10 @@ def _target(fault: Fault) -> wire.Target:
             f"`{point}` names an occurrence, but sidecars keep no count of a request's calls",
             hint=f"Use `{point.of_api}`, which fails every call, or `attempts=1` for the first attempt of each",
         )
-    return wire.Target(point.service, "" if point.api == ANY_API else point.api, point.replica)
+    return wire.WireTarget(point.service, "" if point.api == ANY_API else point.api, point.replica)
 
 
-def _looked_up(point: Point) -> list[wire.Target]:
+def _looked_up(point: Point) -> list[wire.WireTarget]:
     """What the sidecar of a point looks up in a plan, from the particular to the general."""
     api = "" if point.api == ANY_API else point.api
-    return [wire.Target(point.service, *rest) for rest in ((api, point.replica), (api,), ("", point.replica), ())]
+    return [wire.WireTarget(point.service, *rest) for rest in ((api, point.replica), (api,), ("", point.replica), ())]

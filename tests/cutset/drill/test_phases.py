@@ -32,8 +32,8 @@ def test_the_plan_in_the_headers_is_the_one_that_the_agent_reads(occurrence: int
 
     values = dict.fromkeys(member.partition("=")[2] for member in headers["baggage"].split(","))
     parts = [wire.decode(value, b"key", ENVIRONMENT, time.time()) for value in values]
-    found = [fault for part in parts for fault in part.faults_at(wire.Target("shop", "db/psycopg/execute"))]
-    assert tuple((wire.Target("shop", "db/psycopg/execute"), fault) for fault in found) == planned_faults(test)
+    found = [fault for part in parts for fault in part.faults_at(wire.WireTarget("shop", "db/psycopg/execute"))]
+    assert tuple((wire.WireTarget("shop", "db/psycopg/execute"), fault) for fault in found) == planned_faults(test)
     assert headers["traceparent"].startswith(f"00-{'a' * 32}-")
 
 

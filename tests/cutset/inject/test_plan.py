@@ -14,7 +14,7 @@ def headers(*faults: str, **options):
     return plan_headers(frozenset(map(Fault.parse, faults)), **({"key": KEY} | CONTEXT | options))
 
 
-def decode(value: str) -> wire.Part:
+def decode(value: str) -> wire.WirePart:
     return wire.decode(value, KEY, "test", now=0)
 
 
@@ -28,9 +28,9 @@ def test_the_baseline_carries_a_signed_empty_plan():
 def test_every_fault_of_a_cut_is_in_the_plan():
     faults = ("cart/GetCart#2:grpc(8),50%,attempts=1", "ad/*:delay(10ms)", "web/GET /x")
     part = decode(headers(*faults)["baggage"].removeprefix("cutset="))
-    assert part.faults_at(wire.Target("cart", "GetCart", "2")) == (wire.WireFault("G", 8, 50, 1),)
-    assert part.faults_at(wire.Target("ad")) == (wire.WireFault("D", 10),)
-    assert part.faults_at(wire.Target("web", "GET /x")) == (wire.WireFault("A", 503),)
+    assert part.faults_at(wire.WireTarget("cart", "GetCart", "2")) == (wire.WireFault("G", 8, 50, 1),)
+    assert part.faults_at(wire.WireTarget("ad")) == (wire.WireFault("D", 10),)
+    assert part.faults_at(wire.WireTarget("web", "GET /x")) == (wire.WireFault("A", 503),)
     assert len(part.faults) == 3
 
 
@@ -46,9 +46,9 @@ def test_no_point_of_the_catalogue_is_mistaken_for_a_planned_one():
     catalogue = [Point(*planned.split("|")), Point(*other.split("|"))]
     unaware = decode(headers(planned.replace("|", "/"))["tracestate"][7:])
     aware = decode(headers(planned.replace("|", "/"), catalogue=catalogue)["tracestate"][7:])
-    assert unaware.faults_at(wire.Target(*other.split("|"))) != ()
-    assert aware.faults_at(wire.Target(*other.split("|"))) == ()
-    assert aware.faults_at(wire.Target(*planned.split("|"))) != ()
+    assert unaware.faults_at(wire.WireTarget(*other.split("|"))) != ()
+    assert aware.faults_at(wire.WireTarget(*other.split("|"))) == ()
+    assert aware.faults_at(wire.WireTarget(*planned.split("|"))) != ()
 
 
 def _colliding_targets():

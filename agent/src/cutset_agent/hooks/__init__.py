@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module, metadata
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
-from cutset_agent import hooking, imports, recording, reports, request, threads
+from cutset_agent import imports, recording, reports, request, steps, threads
+from cutset_agent.catalogue import catalogue
+from cutset_agent.reports import count_error
 
 _FOLDERS = {
     "http": ("aiohttp", "httpx", "urllib3"),
@@ -47,38 +49,10 @@ def third_parties() -> Iterator[tuple[str, Callable[[], ModuleType]]]:
         yield member.name, member.load
 
 
-class Fault(NamedTuple):
-    """A fault of the library: what `fault_catalogue.json` says of it, and where it can be caused."""
-
-    name: str
-    what: str
-    incident: str  # the kind of real incident that it stands for
-    resilient: str  # what a resilient caller does
-    needs_timeout: bool  # it makes sense only where the call site has a timeout
-    frameworks: tuple[str, ...]
-
-
-def fault_library() -> dict[str, Fault]:
-    """All faults by name, of our hooks and of third parties'; no hooked library needs to be installed."""
-    catalogue = {name: dict(entry) for name, entry in hooking.catalogue().items()}
-    places: dict[str, list[str]] = {name: [] for name in catalogue}
-    found = [(framework, import_module(HOOKS[framework])) for framework in sorted(HOOKS)]
-    for framework, hook in [*found, *((framework, load()) for framework, load in third_parties())]:
-        catalogue.update(getattr(hook, "CATALOGUE", {}))
-        for name in hook.FAULTS:
-            places.setdefault(name, []).append(framework)
-    places["delay"] = sorted({framework for frameworks in places.values() for framework in frameworks})
-    unknown = {"what": "", "incident": "", "resilient": "", "needs_timeout": False}
-    return {
-        name: Fault(name=name, **{**unknown, **catalogue.get(name, {})}, frameworks=tuple(places[name]))
-        for name in sorted(places)
-    }
-
-
 def _configure(environ: Mapping[str, str]) -> None:
     key = environ.get("CUTSET_KEY", "").encode(errors="surrogateescape")
     service = environ.get("CUTSET_SERVICE") or environ.get("OTEL_SERVICE_NAME") or "unknown"
-    request.configure(request.Settings(key, environ.get("CUTSET_ENVIRONMENT") or "local", service))
+    request.configure(request.AgentSettings(key, environ.get("CUTSET_ENVIRONMENT") or "local", service))
     reports.start(environ.get("CUTSET_COLLECTOR") or environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "")
     recording.start(environ.get("CUTSET_RECORD", ""))
 
@@ -87,15 +61,15 @@ def _install_one(name: str, load: Callable[[], ModuleType]) -> None:
     try:
         hook = load()
         if hasattr(hook, "CATALOGUE"):
-            hooking.catalogue().update(hook.CATALOGUE)
+            catalogue().update(hook.CATALOGUE)
         if not hasattr(hook, "install"):
-            hooking.add_faults(name, hook.FAULTS)
+            steps.add_faults(name, hook.FAULTS)
             return
         modules = (hook.MODULE,) if isinstance(hook.MODULE, str) else hook.MODULE
         for module in modules:
             imports.after_import(module, _guarded(name, hook.install))
     except Exception as error:  # noqa: BLE001 -- the other hooks still can
-        hooking.count_error(f"hook {name}", error)
+        count_error(f"hook {name}", error)
 
 
 def _guarded(name: str, install_hook: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
@@ -103,6 +77,6 @@ def _guarded(name: str, install_hook: Callable[[ModuleType], None]) -> Callable[
         try:
             install_hook(module)
         except Exception as error:  # noqa: BLE001 -- the host's import must succeed
-            hooking.count_error(f"hook {name}", error)
+            count_error(f"hook {name}", error)
 
     return install_or_count

@@ -29,7 +29,7 @@ FOREVER = 1e8  # seconds: what hang() waits; some clocks take no more
 CO_COROUTINE = 0x80  # as in `inspect`
 
 
-class StandIn:
+class SiteStandIn:
     """Takes the place of what is called, awaited or, for a `raise`, of False; decides when it is used.
 
     A function that raised would show in tracebacks. So `__call__` and `__bool__` are properties: their value, which
@@ -82,7 +82,7 @@ class StandIn:
         return _after(value, None, (target,), {}).__await__()
 
 
-def _fire(stand_in: StandIn) -> tuple[str, Any]:
+def _fire(stand_in: SiteStandIn) -> tuple[str, Any]:
     """What to do: ("raise", exception), ("return", value), ("delay", seconds), or ("", 0) if it is nobody's turn."""
     hook = stand_in.hook
     handled = sys.exc_info()[1]
@@ -109,7 +109,7 @@ def _fire(stand_in: StandIn) -> tuple[str, Any]:
     return "", 0
 
 
-def _claim(stand_in: StandIn, leaves: str, effect: str) -> bool:
+def _claim(stand_in: SiteStandIn, leaves: str, effect: str) -> bool:
     hook = stand_in.hook
     try:
         file = os.open(os.path.join(hook.out, leaves), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)

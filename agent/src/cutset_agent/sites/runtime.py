@@ -231,7 +231,7 @@ def _open_buffer(hook: Hook) -> None:
 def _visitor(hook: Hook, site: int) -> Callable[..., Any]:
     count = itertools.count(1).__next__  # atomic
     faults = hook.faults.get(site)
-    stand_in: Any = faults and _part("faults").StandIn
+    stand_in: Any = faults and _part("faults").SiteStandIn
     at_any = faults and faults.get(0)
     spent = hook.spent
     trace, logged = hook.trace, hook.logged

@@ -30,10 +30,10 @@ class Received:
     content: bytes
 
     def faults_at(self, point: Point) -> tuple[wire.WireFault, ...]:
-        return self.plan.faults_at(wire.Target(point.service, point.api))
+        return self.plan.faults_at(wire.WireTarget(point.service, point.api))
 
     @property
-    def plan(self) -> wire.Part:
+    def plan(self) -> wire.WirePart:
         (tracestate,) = self.headers.getall("tracestate")
         return wire.decode(tracestate.removeprefix("cutset="), KEY, "test", time.time())
 

@@ -13,7 +13,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from cutset_agent import request
-from cutset_agent.hooking import AfterCall, Answer, Call, Changed, Describe, MakeFault, wrap
+from cutset_agent.calls import AfterCall, ChangedAnswer, Describe, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent.hooking import wrap
 from cutset_agent.hooks.brokers import messages
 
 MODULE = "aiokafka"
@@ -32,7 +33,7 @@ def install(module: Any) -> None:
 
 
 def _describe_send(method: str) -> Describe:
-    def describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+    def describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall | None:
         if len(args) > _HEADERS_PLACE:  # so `send_and_wait` calls `send`, which is a part of it then
             return None
         if _takes_headers(args[0]):
@@ -43,7 +44,7 @@ def _describe_send(method: str) -> Describe:
         topic = args[1] if len(args) > 1 else kwargs["topic"]
         value = args[2] if len(args) > 2 else kwargs.get("value")
         timeout = args[0]._request_timeout_ms / 1000  # noqa: SLF001
-        return Call(f"mq/aiokafka/{method}", timeout, lambda: _payload(value), {"topic": topic})
+        return HookedCall(f"mq/aiokafka/{method}", timeout, lambda: _payload(value), {"topic": topic})
 
     return describe
 
@@ -85,9 +86,9 @@ class _Handling:
         """Where faults happen; how the record is handled is unseen."""
 
 
-def _describe_handling(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call:
+def _describe_handling(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall:
     record = args[0]
-    return Call(HANDLE, None, lambda: _payload(record.value), {"topic": record.topic})
+    return HookedCall(HANDLE, None, lambda: _payload(record.value), {"topic": record.topic})
 
 
 # ---- faults
@@ -102,22 +103,22 @@ def _raise(name: str, *arguments: object) -> MakeFault:
     return lambda *_: _error(name, *arguments)
 
 
-def _lose_connections(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _lose_connections(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     for connection in list(args[0].client._conns.values()):  # noqa: SLF001
         connection.close()
     return _error("KafkaConnectionError", "Connection at broker closed")
 
 
-def _not_serializable(_call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _not_serializable(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     """As a `value_serializer` that makes JSON fails."""
     return TypeError("Object of type object is not JSON serializable")
 
 
-def _lose_answer(_call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
+def _lose_answer(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
     return AfterCall(_error("KafkaTimeoutError"))
 
 
-def _lose_answer_later(_call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Changed:
+def _lose_answer_later(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
     async def deliver_and_fail(delivery: Awaitable[Any]) -> None:
         await delivery
         raise _error("KafkaTimeoutError")
@@ -125,29 +126,29 @@ def _lose_answer_later(_call: Call, _args: tuple[Any, ...], _kwargs: dict[str, A
     async def change(delivery: Awaitable[Any]) -> asyncio.Future[None]:
         return asyncio.ensure_future(deliver_and_fail(delivery))
 
-    return Changed(change)
+    return ChangedAnswer(change)
 
 
 def _later(make: MakeFault) -> MakeFault:
     """The error is the future's, as it is for all that only the broker can tell."""
 
-    async def make_future(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
+    async def make_future(call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> InjectedAnswer:
         error = make(call, args, kwargs)
         assert isinstance(error, BaseException)
         delivery = asyncio.get_running_loop().create_future()
         delivery.set_exception(error)
-        return Answer(delivery)
+        return InjectedAnswer(delivery)
 
     return make_future
 
 
 def _damage(damaged: Callable[[bytes], bytes]) -> MakeFault:
-    def make(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Changed | None:
+    def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer | None:
         record = args[0]
         if not isinstance(record.value, bytes):  # the consumer's deserializer has already made something of it
             return None
         record.value = damaged(record.value)
-        return Changed(lambda result: result)
+        return ChangedAnswer(lambda result: result)
 
     return make
 

@@ -19,7 +19,7 @@ DAMAGES: Mapping[str, Callable[[bytes], bytes]] = {
     "serialization": lambda _body: b"\xff\xfe\x00 no text",
 }
 
-_pulled: ContextVar[request.Entry | None] = ContextVar("cutset_pulled", default=None)
+_pulled: ContextVar[request.RequestEntry | None] = ContextVar("cutset_pulled", default=None)
 
 
 def begin_pulled(headers: Iterable[tuple[str, str]], endpoint: str) -> None:

@@ -15,7 +15,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 from cutset_agent import request
-from cutset_agent.hooking import AfterCall, Answer, Call, Changed, MakeFault, wrap
+from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent.hooking import wrap
 from cutset_agent.hooks.brokers import messages
 
 MODULE = "nats"
@@ -52,21 +53,21 @@ def _replace(owner: Any, name: str, changed: Callable[[Any], Any]) -> None:
 # ---- what is sent
 
 
-def _describe_publish(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+def _describe_publish(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall | None:
     subject, payload = _argument(args, kwargs, 1, "subject"), _argument(args, kwargs, 2, "payload")
     headers = _argument(args, kwargs, 4, "headers")
     if isinstance(headers, _Carried):
         return None
     if subject.startswith("$"):  # the server's own subjects, which take no headers of ours
-        return Call("mq/nats/ack", facts={"subject": subject}) if subject.startswith("$JS.ACK.") else None
+        return HookedCall("mq/nats/ack", facts={"subject": subject}) if subject.startswith("$JS.ACK.") else None
     if len(args) <= 4:
         kwargs["headers"] = _carried(headers)
     # Answers go to inboxes, whose names are unique.
     endpoint = "mq/nats/respond" if subject.startswith("_INBOX.") else "mq/nats/publish"
-    return Call(endpoint, None, lambda: payload, {"subject": subject})
+    return HookedCall(endpoint, None, lambda: payload, {"subject": subject})
 
 
-def _describe_request(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+def _describe_request(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall | None:
     subject, payload = _argument(args, kwargs, 1, "subject"), _argument(args, kwargs, 2, "payload")
     headers = _argument(args, kwargs, 5, "headers")
     if isinstance(headers, _Carried) or subject.startswith("$"):
@@ -74,17 +75,17 @@ def _describe_request(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | N
     if len(args) <= 5:
         kwargs["headers"] = _carried(headers)
     timeout = _argument(args, kwargs, 3, "timeout", REQUEST_TIMEOUT)
-    return Call("mq/nats/request", timeout, lambda: payload, {"subject": subject})
+    return HookedCall("mq/nats/request", timeout, lambda: payload, {"subject": subject})
 
 
-def _describe_jetstream_publish(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+def _describe_jetstream_publish(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
     subject, payload = _argument(args, kwargs, 1, "subject"), _argument(args, kwargs, 2, "payload")
     if len(args) <= 5:
         kwargs["headers"] = _carried(kwargs.get("headers"))
     timeout = _argument(args, kwargs, 3, "timeout")
     if timeout is None:
         timeout = args[0]._timeout  # noqa: SLF001
-    return Call("mq/nats/publish", timeout, lambda: payload, {"subject": subject})
+    return HookedCall("mq/nats/publish", timeout, lambda: payload, {"subject": subject})
 
 
 def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: int, name: str, otherwise: Any = None) -> Any:
@@ -140,9 +141,9 @@ class _Handling:
             await callback(message)
 
 
-def _describe_handling(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call:
+def _describe_handling(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall:
     message = args[1]
-    return Call(HANDLE, None, lambda: message.data, {"subject": message.subject})
+    return HookedCall(HANDLE, None, lambda: message.data, {"subject": message.subject})
 
 
 async def _begin(message: Any) -> None:
@@ -193,18 +194,18 @@ class _Batch(list[Any]):
 
 
 def _raise(name: str, module: str = "nats.errors", **details: object) -> MakeFault:
-    def make(_call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+    def make(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
         error: BaseException = getattr(sys.modules[module], name)(**details)
         return error
 
     return make
 
 
-def _lose_answer(_call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
+def _lose_answer(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
     return AfterCall(sys.modules["nats.errors"].TimeoutError())
 
 
-def _lose_connection(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _lose_connection(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     """The client connects again by itself; until then it refuses what its buffer does not hold."""
     client = getattr(args[0], "_nc", args[0])
     client._transport.close()  # noqa: SLF001
@@ -216,7 +217,7 @@ PUBLISH_FAULTS: Mapping[str, MakeFault] = {
     "broker-unavailable": _raise("ConnectionClosedError"),
     "connection-lost": _lose_connection,
     "message-too-large": _raise("MaxPayloadError"),
-    "lost-message": lambda *_: Answer(None),
+    "lost-message": lambda *_: InjectedAnswer(None),
 }
 REQUEST_FAULTS: Mapping[str, MakeFault] = {
     "broker-unavailable": _raise("ConnectionClosedError"),
@@ -248,26 +249,26 @@ JETSTREAM_FAULTS: Mapping[str, MakeFault] = {
 
 
 def _damage(damaged: Callable[[bytes], bytes]) -> MakeFault:
-    def make(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Changed:
+    def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
         message = args[1]
         message.data = damaged(message.data)
-        return Changed(lambda result: result)
+        return ChangedAnswer(lambda result: result)
 
     return make
 
 
-def _lose_message(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Answer | None:
-    return None if args[0] is None else Answer(None)
+def _lose_message(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> InjectedAnswer | None:
+    return None if args[0] is None else InjectedAnswer(None)
 
 
-def _deliver_twice(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Changed | None:
+def _deliver_twice(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer | None:
     callback, message = args
     again = dataclasses.replace(message)  # before the first handling acknowledges it
 
     async def handle_again(_result: None) -> None:
         await callback(again)
 
-    return None if callback is None else Changed(handle_again)
+    return None if callback is None else ChangedAnswer(handle_again)
 
 
 HANDLE_FAULTS: Mapping[str, MakeFault] = {

@@ -15,7 +15,8 @@ from contextlib import suppress
 from typing import Any
 
 from cutset_agent import request
-from cutset_agent.hooking import AfterCall, Answer, Call, Changed, MakeFault, wrap
+from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent.hooking import wrap
 from cutset_agent.hooks.brokers import messages
 
 MODULE = "pika"
@@ -38,7 +39,7 @@ def _is_inner(channel: Any) -> bool:
     return hasattr(channel, "_get_cookie") and channel._get_cookie() is not None  # noqa: SLF001
 
 
-def _describe_publish(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+def _describe_publish(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall | None:
     channel = args[0]
     if _is_inner(channel):
         return None
@@ -49,7 +50,7 @@ def _describe_publish(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | N
         kwargs["properties"] = properties
     body = args[3] if len(args) > 3 else kwargs.get("body")
     facts = {"exchange": _argument(args, kwargs, 1, "exchange"), "key": _argument(args, kwargs, 2, "routing_key")}
-    return Call("mq/pika/basic_publish", _timeout(channel), lambda: body, facts)
+    return HookedCall("mq/pika/basic_publish", _timeout(channel), lambda: body, facts)
 
 
 def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: int, name: str) -> str:
@@ -99,9 +100,9 @@ class _Handling:
         return callback(*delivery)
 
 
-def _describe_handling(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call:
+def _describe_handling(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall:
     _channel, method, _properties, body = args[1]
-    return Call(HANDLE, None, lambda: body, {"exchange": method.exchange, "key": method.routing_key})
+    return HookedCall(HANDLE, None, lambda: body, {"exchange": method.exchange, "key": method.routing_key})
 
 
 # ---- faults
@@ -119,7 +120,7 @@ def _raise(name: str, *arguments: object) -> MakeFault:
 def _raise_when_confirming(name: str, *arguments: object) -> MakeFault:
     """What a publisher can only learn when it waits for the broker's confirmation."""
 
-    def make(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+    def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
         return _error(name, *arguments) if _confirms(args[0]) else None
 
     return make
@@ -129,7 +130,7 @@ def _confirms(channel: Any) -> bool:
     return bool(getattr(channel, "_delivery_confirmation", False))
 
 
-def _lose_connection(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _lose_connection(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     connection = args[0].connection
     with suppress(OSError):  # closed already
         getattr(connection, "_impl", connection)._transport._sock.shutdown(socket.SHUT_RDWR)  # noqa: SLF001
@@ -141,22 +142,22 @@ def _lose_connection(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]
     return _error("StreamLostError", _LOST)
 
 
-def _lose_answer(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall | None:
+def _lose_answer(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall | None:
     return AfterCall(_error("StreamLostError", _LOST)) if _confirms(args[0]) else None
 
 
 def _damage(damaged: Callable[[bytes], bytes]) -> MakeFault:
-    def make(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Changed:
+    def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
         delivery = args[1]
         delivery[3] = damaged(delivery[3])
-        return Changed(lambda result: result)
+        return ChangedAnswer(lambda result: result)
 
     return make
 
 
-def _deliver_twice(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Changed:
+def _deliver_twice(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
     callback, delivery = args
-    return Changed(lambda _result: callback(*delivery))
+    return ChangedAnswer(lambda _result: callback(*delivery))
 
 
 PUBLISH_FAULTS: Mapping[str, MakeFault] = {
@@ -167,7 +168,7 @@ PUBLISH_FAULTS: Mapping[str, MakeFault] = {
     ),
     "connection-lost": _lose_connection,
     "lost-answer": _lose_answer,
-    "lost-message": lambda *_: Answer(None),
+    "lost-message": lambda *_: InjectedAnswer(None),
     "message-too-large": _raise(
         "ChannelClosedByBroker",
         406,
@@ -180,7 +181,7 @@ PUBLISH_FAULTS: Mapping[str, MakeFault] = {
 }
 HANDLE_FAULTS: Mapping[str, MakeFault] = {
     **{name: _damage(damaged) for name, damaged in messages.DAMAGES.items()},
-    "lost-message": lambda *_: Answer(None),
+    "lost-message": lambda *_: InjectedAnswer(None),
     "duplicate-message": _deliver_twice,
 }
 FAULTS: Mapping[str, MakeFault] = {**HANDLE_FAULTS, **PUBLISH_FAULTS}

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from cutset_agent.hooking import Call, Describe, MakeFault, wrap
+from cutset_agent.calls import Describe, HookedCall, MakeFault
+from cutset_agent.hooking import wrap
 from cutset_agent.hooks.data.psycopg import (
     SERVER_ERRORS,
     LostAnswer,
@@ -42,7 +43,7 @@ def install(module: Any) -> None:
 
 
 def _describe_statement(method: str) -> Describe:
-    def describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    def describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
         connection, query = _connection(args[0]), _query(args)
         verb = verb_of(query)
         timeout = kwargs.get("timeout")
@@ -50,7 +51,7 @@ def _describe_statement(method: str) -> Describe:
             timeout = connection._config.command_timeout  # noqa: SLF001
         parameters = args[1 if connection is not args[0] else 2 :]
         endpoint = f"db/asyncpg/{_OF_TRANSACTIONS.get(verb, method) if method == 'execute' else method}"
-        return Call(endpoint, timeout, lambda: statement_payload(query, parameters), {"verb": verb})
+        return HookedCall(endpoint, timeout, lambda: statement_payload(query, parameters), {"verb": verb})
 
     return describe
 
@@ -65,12 +66,12 @@ def _query(args: tuple[Any, ...]) -> str:
     return str(prepared or (args[1] if len(args) > 1 else ""))
 
 
-def _describe_connect(_args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-    return Call("db/asyncpg/connect", kwargs.get("timeout", CONNECT_TIMEOUT))
+def _describe_connect(_args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
+    return HookedCall("db/asyncpg/connect", kwargs.get("timeout", CONNECT_TIMEOUT))
 
 
-def _describe_acquire(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-    return Call("db/asyncpg/acquire", args[1] if len(args) > 1 else kwargs.get("timeout"))
+def _describe_acquire(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
+    return HookedCall("db/asyncpg/acquire", args[1] if len(args) > 1 else kwargs.get("timeout"))
 
 
 def _outcome(result: Any) -> dict[str, str]:
@@ -88,7 +89,7 @@ def _error(name: str, *arguments: object) -> BaseException:
     return error
 
 
-async def _raised_by_server(call: Call, connection: Any, error: ServerError) -> BaseException:
+async def _raised_by_server(call: HookedCall, connection: Any, error: ServerError) -> BaseException:
     """A commit that fails has ended its transaction."""
     execute = sys.modules["asyncpg"].Connection.execute.__wrapped__
     try:
@@ -101,7 +102,7 @@ async def _raised_by_server(call: Call, connection: Any, error: ServerError) -> 
 
 
 def _failed_statement(fault: str) -> MakeFault:
-    async def make(call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+    async def make(call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
         # A commit writes what its transaction has written.
         commits = call.endpoint.endswith("/commit")
         error = SERVER_ERRORS.get(fault) if commits else server_error(fault, _query(args))
@@ -110,25 +111,25 @@ def _failed_statement(fault: str) -> MakeFault:
     return make
 
 
-def _connection_lost(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _connection_lost(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     _connection(args[0]).terminate()
     return _error("ConnectionDoesNotExistError", LOST)
 
 
-def _lost_answer(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> LostAnswer:
+def _lost_answer(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> LostAnswer:
     return LostAnswer(_error("ConnectionDoesNotExistError", LOST), _connection(args[0]).terminate)
 
 
-def _timeout(_call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _timeout(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     return asyncio.TimeoutError()  # noqa: UP041 -- two classes before Python 3.11
 
 
-def _pool_exhausted(call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+def _pool_exhausted(call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
     """Without a timeout an exhausted pool makes callers wait, which is the fault `no-answer`."""
     return None if call.timeout is None else asyncio.TimeoutError()  # noqa: UP041 -- as above
 
 
-def _connect_refused(_call: Call, _args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
+def _connect_refused(_call: HookedCall, _args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
     address = kwargs.get("host") or "127.0.0.1", kwargs.get("port") or 5432
     return ConnectionRefusedError(111, f"Connect call failed {address}")
 

@@ -15,7 +15,8 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, NamedTuple
 
-from cutset_agent.hooking import AfterCall, Call, MakeFault, wrap
+from cutset_agent.calls import AfterCall, HookedCall, MakeFault
+from cutset_agent.hooking import wrap
 
 MODULE = ("psycopg", "psycopg_pool")
 TESTED = "psycopg 3.1, 3.3; psycopg_pool 3.2, 3.3 (real server 16)"
@@ -135,7 +136,7 @@ def _raised_by_server(connection: Any, error: ServerError) -> BaseException | No
 
 
 def _failed_statement(fault: str) -> MakeFault:
-    def make(_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
+    def make(_call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
         error = server_error(fault, _query(args, kwargs))
         return error and _raised_by_server(_connection(args[0]), error)
 
@@ -147,16 +148,16 @@ def _lost() -> BaseException:
     return error
 
 
-def _connection_lost(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _connection_lost(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     _connection(args[0]).pgconn.finish()
     return _lost()
 
 
-def _lost_answer(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> LostAnswer:
+def _lost_answer(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> LostAnswer:
     return LostAnswer(_lost(), _connection(args[0]).pgconn.finish)
 
 
-def _server_shutdown(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _server_shutdown(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     pgconn = _connection(args[0]).pgconn
     pgconn.send_query(b"SELECT pg_terminate_backend(pg_backend_pid())")
     farewell = pgconn.get_result()  # a second result would say that the connection is closed
@@ -178,7 +179,7 @@ STATEMENT_FAULTS: Mapping[str, MakeFault] = {
 
 
 def _failed_commit(name: str) -> MakeFault:
-    def make(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+    def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
         connection = _connection(args[0])
         error = _raised_by_server(connection, SERVER_ERRORS[name])
         if error is not None:
@@ -202,7 +203,7 @@ COMMIT_FAULTS: Mapping[str, MakeFault] = {
 def _at_end_of_block(make: MakeFault) -> MakeFault:
     """psycopg must leave the block of a transaction, or the connection would count one too many for good."""
 
-    def make_after(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def make_after(call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         action = make(call, args, kwargs)
         return AfterCall(action) if isinstance(action, BaseException) else action
 
@@ -213,7 +214,7 @@ def _at_end_of_block(make: MakeFault) -> MakeFault:
 
 
 def _connect_error(message: str, error_class: str = "OperationalError") -> MakeFault:
-    def make(_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
+    def make(_call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
         known = _connection_parameters(args, kwargs)
         text = message.format(host=known.get("host") or "localhost", port=known.get("port") or 5432)
         error: BaseException = getattr(_library().errors, error_class, _library().OperationalError)(text)
@@ -234,7 +235,7 @@ CONNECT_FAULTS: Mapping[str, MakeFault] = {
 }
 
 
-def _pool_timeout(call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _pool_timeout(call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     waited = f"couldn't get a connection after {call.timeout or 0:.2f} sec"
     error: BaseException = _library("psycopg_pool").PoolTimeout(waited)
     return error
@@ -304,10 +305,10 @@ def _query(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return query.as_string(_connection(args[0])) if hasattr(query, "as_string") else query
 
 
-def _describe_statement(method: str) -> Callable[[tuple[Any, ...], dict[str, Any]], Call]:
+def _describe_statement(method: str) -> Callable[[tuple[Any, ...], dict[str, Any]], HookedCall]:
     endpoint = f"db/psycopg/{method}"
 
-    def describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    def describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
         def payload() -> str:
             parameters = args[2] if len(args) > 2 else kwargs.get("params")
             # A sequence of parameters may be a generator, which nobody else must use up.
@@ -315,14 +316,14 @@ def _describe_statement(method: str) -> Callable[[tuple[Any, ...], dict[str, Any
             return statement_payload(_query(args, kwargs), shown)
 
         verb = {"verb": verb_of(_query(args, kwargs))}
-        return Call(endpoint, statement_timeout(args[0].connection), payload, verb)
+        return HookedCall(endpoint, statement_timeout(args[0].connection), payload, verb)
 
     return describe
 
 
-def _describe_cursor(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call | None:
+def _describe_cursor(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
     """A closed connection fails here, before there is a statement."""
-    return Call("db/psycopg/execute") if args[0].closed else None
+    return HookedCall("db/psycopg/execute") if args[0].closed else None
 
 
 def statement_timeout(connection: Any) -> float | None:
@@ -334,20 +335,22 @@ def statement_timeout(connection: Any) -> float | None:
     return seconds or None
 
 
-def _describe_commit(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call | None:
+def _describe_commit(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
     connection = args[0]
     nothing_to_commit = connection.pgconn.transaction_status == _IDLE
-    return None if nothing_to_commit else Call("db/psycopg/commit", statement_timeout(connection))
+    return None if nothing_to_commit else HookedCall("db/psycopg/commit", statement_timeout(connection))
 
 
-def _describe_block_end(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call | None:
+def _describe_block_end(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
     transaction, error = args[0], args[2]
     commits = error is None and not transaction.force_rollback and transaction._outer_transaction  # noqa: SLF001
-    return Call("db/psycopg/commit", statement_timeout(transaction.connection)) if commits else None
+    return HookedCall("db/psycopg/commit", statement_timeout(transaction.connection)) if commits else None
 
 
-def _describe_connect(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-    return Call("db/psycopg/connect", _library().conninfo.timeout_from_conninfo(_connection_parameters(args, kwargs)))
+def _describe_connect(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
+    return HookedCall(
+        "db/psycopg/connect", _library().conninfo.timeout_from_conninfo(_connection_parameters(args, kwargs))
+    )
 
 
 def _connection_parameters(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -357,9 +360,9 @@ def _connection_parameters(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dic
     return dict(_library().conninfo.conninfo_to_dict(conninfo, **given))
 
 
-def _describe_getconn(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+def _describe_getconn(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
     timeout = args[1] if len(args) > 1 else kwargs.get("timeout")
-    return Call("db/psycopg_pool/getconn", args[0].timeout if timeout is None else timeout)
+    return HookedCall("db/psycopg_pool/getconn", args[0].timeout if timeout is None else timeout)
 
 
 def _outcome(cursor: Any) -> dict[str, str]:

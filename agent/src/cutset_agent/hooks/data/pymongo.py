@@ -10,7 +10,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from cutset_agent.hooking import AfterCall, Call, Describe, MakeFault, wrap
+from cutset_agent.calls import AfterCall, Describe, HookedCall, MakeFault
+from cutset_agent.hooking import wrap
 
 MODULE = "pymongo"
 TESTED = "PyMongo 4.9, 4.19, against a stand-in for the server"
@@ -47,20 +48,20 @@ def install(module: Any) -> None:
 
 
 def _describe(method: str) -> Describe:
-    def describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    def describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
         facts = {"collection": args[0].name}
-        return Call(f"db/pymongo/{method}", _timeout(_client(args[0])), lambda: _text([*args[1:], kwargs]), facts)
+        return HookedCall(f"db/pymongo/{method}", _timeout(_client(args[0])), lambda: _text([*args[1:], kwargs]), facts)
 
     return describe
 
 
-def _describe_refresh(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call | None:
+def _describe_refresh(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
     cursor = args[0]
     if cursor._data or cursor._killed or cursor._id == 0:  # noqa: SLF001 -- nothing is asked of the server
         return None
     method = "find" if cursor._id is None else "getMore"  # noqa: SLF001
     facts = {"collection": cursor.collection.name}
-    return Call(f"db/pymongo/{method}", _timeout(_client(cursor)), lambda: _text(cursor._spec), facts)  # noqa: SLF001
+    return HookedCall(f"db/pymongo/{method}", _timeout(_client(cursor)), lambda: _text(cursor._spec), facts)  # noqa: SLF001
 
 
 def _client(owner: Any) -> Any:
@@ -103,7 +104,7 @@ def _error(name: str, *arguments: object) -> BaseException:
 def _raise(name: str, text: str) -> MakeFault:
     """`{}` stands for the server's address."""
 
-    def make(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+    def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
         return _error(name, text.replace("{}", _address(_client(args[0]))))
 
     return make
@@ -112,7 +113,7 @@ def _raise(name: str, text: str) -> MakeFault:
 def _answer(name: str, code: int, code_name: str, text: str, *labels: str) -> MakeFault:
     """An error that the server answers with."""
 
-    def make(_call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+    def make(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
         details = {"ok": 0.0, "errmsg": text, "code": code, "codeName": code_name, "errorLabels": list(labels)}
         return _error(name, text, details) if name == "NotPrimaryError" else _error(name, text, code, details)
 
@@ -120,7 +121,7 @@ def _answer(name: str, code: int, code_name: str, text: str, *labels: str) -> Ma
 
 
 def _on_write(make: MakeFault) -> MakeFault:
-    def make_on_write(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def make_on_write(call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return make(call, args, kwargs) if call.endpoint.rpartition("/")[2] in WRITES else None
 
     return make_on_write
@@ -131,7 +132,7 @@ def _pools(client: Any) -> list[Any]:
     return [server.pool for server in topology._servers.values()] if topology is not None else []  # noqa: SLF001
 
 
-def _lose_connections(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _lose_connections(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     """All idle ones of the pool, as the driver does itself when one of them breaks."""
     client = _client(args[0])
     for pool in _pools(client):
@@ -140,7 +141,7 @@ def _lose_connections(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any
 
 
 async def _lose_connections_asynchronously(
-    _call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]
+    _call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]
 ) -> BaseException:
     client = _client(args[0])
     for pool in _pools(client):
@@ -148,11 +149,11 @@ async def _lose_connections_asynchronously(
     return _error("AutoReconnect", f"{_address(client)}: connection closed")
 
 
-def _lose_answer(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
+def _lose_answer(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
     return AfterCall(_error("AutoReconnect", f"{_address(_client(args[0]))}: connection closed"))
 
 
-def _exhaust_pool(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+def _exhaust_pool(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
     options = _client(args[0]).options.pool_options
     if options.wait_queue_timeout is None:  # then callers wait for good, which is `no-answer`
         return None
@@ -160,7 +161,7 @@ def _exhaust_pool(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -
     return _error("WaitQueueTimeoutError", text.format(options.max_pool_size, options.wait_queue_timeout))
 
 
-def _not_encodable(_call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _not_encodable(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     text = "cannot encode object: <object object>, of type: <class 'object'>"
     error: BaseException = sys.modules["bson.errors"].InvalidDocument(text)
     return error

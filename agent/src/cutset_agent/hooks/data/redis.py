@@ -9,7 +9,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from cutset_agent.hooking import AfterCall, Answer, Call, MakeFault, wrap
+from cutset_agent.calls import AfterCall, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent.hooking import wrap
 
 MODULE = "redis"
 TESTED = "redis 5.0, 6.4, 7.0, 8.1 (server 6.2)"
@@ -39,17 +40,17 @@ def install(module: Any) -> None:
             wrap(cls, method, describe, faults, asynchronous=asynchronous, response=_response)
 
 
-def _describe_command(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call:
+def _describe_command(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall:
     command = _text(args[1]).lower().replace(" ", "-")
-    return Call(f"cache/redis/{command}", _timeout(args[0]), lambda: b" ".join(map(_as_bytes, args[1:])))
+    return HookedCall(f"cache/redis/{command}", _timeout(args[0]), lambda: b" ".join(map(_as_bytes, args[1:])))
 
 
-def _describe_pipeline(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call | None:
+def _describe_pipeline(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
     pipeline = args[0]
     commands = pipeline.command_stack
     if not commands:
         return None
-    return Call(
+    return HookedCall(
         "cache/redis/pipeline",
         _timeout(pipeline),
         lambda: b"\n".join(b" ".join(map(_as_bytes, command[0])) for command in commands),
@@ -86,27 +87,27 @@ def _exception(name: str, text: str, address: str = "") -> BaseException:
 def _raise(name: str, text: str) -> MakeFault:
     """`{}` stands for the server's address."""
 
-    def make(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+    def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
         return _exception(name, text, _address(args[0]))
 
     return make
 
 
 def _raise_on_write(name: str, text: str) -> MakeFault:
-    def make(call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+    def make(call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
         return None if call.endpoint.split("/")[-1] in READS else _exception(name, text, _address(args[0]))
 
     return make
 
 
-def _lose_answer(call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
+def _lose_answer(call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
     address = _address(args[0])
     if call.timeout is not None:
         return AfterCall(_exception("TimeoutError", "Timeout reading from {}", address))
     return AfterCall(_exception("ConnectionError", "Connection closed by server."))
 
 
-def _lose_connection(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _lose_connection(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     client = args[0]
     if client.connection is not None:
         client.connection.disconnect()
@@ -114,7 +115,9 @@ def _lose_connection(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]
     return _exception("ConnectionError", "Connection closed by server.")
 
 
-async def _lose_connection_asynchronously(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+async def _lose_connection_asynchronously(
+    _call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]
+) -> BaseException:
     client = args[0]
     if client.connection is not None:
         await client.connection.disconnect()
@@ -122,8 +125,8 @@ async def _lose_connection_asynchronously(_call: Call, args: tuple[Any, ...], _k
     return _exception("ConnectionError", "Connection closed by server.")
 
 
-def _miss(call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Answer | None:
-    return Answer(None) if call.endpoint.split("/")[-1] in SINGLE_READS else None
+def _miss(call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> InjectedAnswer | None:
+    return InjectedAnswer(None) if call.endpoint.split("/")[-1] in SINGLE_READS else None
 
 
 FAULTS: Mapping[str, MakeFault] = {

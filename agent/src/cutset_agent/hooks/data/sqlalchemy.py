@@ -11,7 +11,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from cutset_agent.hooking import Call, Describe, MakeFault, wrap
+from cutset_agent.calls import Describe, HookedCall, MakeFault
+from cutset_agent.hooking import wrap
 from cutset_agent.hooks.data.psycopg import (
     AT_SERVER,
     LOST,
@@ -70,32 +71,34 @@ def install(module: Any) -> None:
 
 
 def _describe_statement(method: str) -> Describe:
-    def describe(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call | None:
+    def describe(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
         dialect, cursor, statement = args[:3]
         if dialect.is_async:
             return None
         parameters = args[3] if len(args) > 3 and not hasattr(args[3], "compiled") else None
         payload = lambda: statement_payload(statement, parameters)  # noqa: E731
         timeout = _timeout(_connection(cursor))
-        return Call(f"db/sqlalchemy/{method}", timeout, payload, {"verb": verb_of(statement)})
+        return HookedCall(f"db/sqlalchemy/{method}", timeout, payload, {"verb": verb_of(statement)})
 
     return describe
 
 
-def _describe_commit(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call | None:
-    return None if args[0].is_async else Call("db/sqlalchemy/commit", _timeout(_connection(args[1])))
+def _describe_commit(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
+    return None if args[0].is_async else HookedCall("db/sqlalchemy/commit", _timeout(_connection(args[1])))
 
 
-def _describe_connect(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+def _describe_connect(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall | None:
+    if args[0].is_async:
+        return None
     timeout = kwargs.get("connect_timeout")
-    return None if args[0].is_async else Call("db/sqlalchemy/connect", None if timeout is None else float(timeout))
+    return HookedCall("db/sqlalchemy/connect", None if timeout is None else float(timeout))
 
 
-def _describe_checkout(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call | None:
+def _describe_checkout(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
     pool = args[0]
     if pool._dialect.is_async:  # noqa: SLF001
         return None
-    return Call("db/sqlalchemy/checkout", getattr(pool, "_timeout", None))
+    return HookedCall("db/sqlalchemy/checkout", getattr(pool, "_timeout", None))
 
 
 def _connection(owner: Any) -> Any:
@@ -130,7 +133,7 @@ def _raised_by_server(cursor: Any, error: ServerError) -> BaseException:
 
 
 def _failed_statement(fault: str) -> MakeFault:
-    def make(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+    def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
         dialect, cursor, statement = args[:3]
         error = server_error(fault, statement)
         if error is None:
@@ -143,7 +146,7 @@ def _failed_statement(fault: str) -> MakeFault:
 
 
 def _failed_commit(fault: str) -> MakeFault:
-    def make(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+    def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
         dialect, connection = args[0], _connection(args[1])
         if dialect.name == "postgresql":
             error: BaseException | None = _raised_by_server(connection.cursor(), SERVER_ERRORS[fault])
@@ -156,27 +159,27 @@ def _failed_commit(fault: str) -> MakeFault:
     return make
 
 
-def _lost_connection(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+def _lost_connection(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
     error = _operational_error(args[0], "connection-lost")
     if error is not None:
         _connection(args[1]).close()
     return error
 
 
-def _lost_answer(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> LostAnswer | None:
+def _lost_answer(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> LostAnswer | None:
     error = _operational_error(args[0], "connection-lost")
     return None if error is None else LostAnswer(error, _connection(args[1]).close)
 
 
 def _failed_connect(fault: str) -> MakeFault:
-    def make(_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
+    def make(_call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
         address = {"host": kwargs.get("host", "localhost"), "port": kwargs.get("port", 5432)}
         return _operational_error(args[0], fault, **address)
 
     return make
 
 
-def _exhausted_pool(call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+def _exhausted_pool(call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
     pool = args[0]
     if call.timeout is None:  # a pool without a limit
         return None

@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 from cutset_agent import recording
 from cutset_agent import request as requests
-from cutset_agent.hooking import MakeFault, count_error
+from cutset_agent.calls import MakeFault
+from cutset_agent.reports import count_error
 from cutset_agent.wire import normalise_api
 
 MODULE = "starlette.applications"
@@ -94,7 +95,7 @@ class _Conversation:
             self._keep(self._response, message.get("body", b""))
         await self._send(message)
 
-    def leave(self, entry: requests.Entry, error: BaseException | None) -> None:
+    def leave(self, entry: requests.RequestEntry, error: BaseException | None) -> None:
         try:
             requests.leave(entry, self._status, error, self._exchange() if recording.is_on() else None)
         except Exception as problem:  # noqa: BLE001 -- the host's answer matters more

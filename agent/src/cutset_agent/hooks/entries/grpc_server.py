@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
 from cutset_agent import request as requests
-from cutset_agent.hooking import MakeFault, count_error
+from cutset_agent.calls import MakeFault
+from cutset_agent.reports import count_error
 from cutset_agent.wire import normalise_api
 
 MODULE = "grpc"
@@ -123,7 +124,7 @@ class _Entry:
     def __init__(self, name: str, context: Any) -> None:
         self.name = name
         self.context = context
-        self.entry: requests.Entry | None = None
+        self.entry: requests.RequestEntry | None = None
 
     def __enter__(self) -> None:
         try:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from cutset_agent.hooking import MakeFault
+from cutset_agent.calls import MakeFault
 from cutset_agent.hooks.entries.asgi import entered
 
 MODULE = "uvicorn.config"

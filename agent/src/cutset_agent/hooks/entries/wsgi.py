@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 from cutset_agent import recording
 from cutset_agent import request as requests
-from cutset_agent.hooking import MakeFault, count_error
+from cutset_agent.calls import MakeFault
+from cutset_agent.reports import count_error
 from cutset_agent.wire import normalise_api
 
 MODULE = ("wsgiref.handlers", "gunicorn.app.base", "flask.app", "django.core.handlers.wsgi")
@@ -70,9 +71,9 @@ def _serve(app: Any, environ: dict[str, Any], start_response: Any) -> Iterable[b
 class _Conversation:
     """The answer's body, which is part of the request until the server closes it."""
 
-    def __init__(self, entry: requests.Entry, environ: dict[str, Any], start_response: Any) -> None:
+    def __init__(self, entry: requests.RequestEntry, environ: dict[str, Any], start_response: Any) -> None:
         self.body: Iterable[bytes] = ()
-        self._entry: requests.Entry | None = entry
+        self._entry: requests.RequestEntry | None = entry
         self._environ = environ
         self._start_response = start_response
         self._status = 0

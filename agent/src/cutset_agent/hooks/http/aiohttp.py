@@ -18,8 +18,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from cutset_agent import request as requests
-from cutset_agent.hooking import Answer, Call, Changed, MakeFault, count_error, wrap
+from cutset_agent.calls import ChangedAnswer, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent.hooking import wrap
 from cutset_agent.hooks.http.answers import BODIES, STATUS_ANSWERS, HttpAnswer, carry_on, is_kept, with_body
+from cutset_agent.reports import count_error
 from cutset_agent.wire import normalise_api
 
 MODULE = "aiohttp"
@@ -71,12 +73,12 @@ def _client_timeout(session: Any, kwargs: dict[str, Any]) -> Any:
     return given if isinstance(given, _aiohttp().ClientTimeout) else session._timeout
 
 
-def _describe(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call:
+def _describe(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall:
     request, _handler, timeout = args
     carry_on(request.headers)
     endpoint = f"rpc/aiohttp/{normalise_api(request.method, request.url.raw_path, grpc=False)}"
     limits = [limit for limit in (timeout.total, timeout.sock_read) if limit]
-    return Call(endpoint, min(limits, default=None), lambda: _sent(request))
+    return HookedCall(endpoint, min(limits, default=None), lambda: _sent(request))
 
 
 def _sent(request: Any) -> bytes | None:
@@ -131,7 +133,7 @@ def _received(request: Any, answer: HttpAnswer) -> Any:
 
 
 def _raise(name: str, *args: object) -> MakeFault:
-    def make(_call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+    def make(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
         made: BaseException = getattr(_aiohttp(), name)(*args)
         return made
 
@@ -139,7 +141,7 @@ def _raise(name: str, *args: object) -> MakeFault:
 
 
 def _not_connected(name: str, why: Callable[[Any], BaseException]) -> MakeFault:
-    def make(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+    def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
         made: BaseException = getattr(_aiohttp(), name)(args[0].connection_key, why(args[0].url))
         return made
 
@@ -150,13 +152,13 @@ def _refused(url: Any) -> OSError:
     return ConnectionRefusedError(111, f"Connect call failed ({url.host!r}, {url.port})")
 
 
-def _fail_tls(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _fail_tls(call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     text = "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1006)"
     failing = _not_connected("ClientConnectorCertificateError", lambda _: ssl.SSLCertVerificationError(1, text))
     return failing(call, args, kwargs) if args[0].url.scheme == "https" else None
 
 
-def _too_late(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _too_late(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     timeout = args[2]
     if timeout.sock_read and not (timeout.total and timeout.total < timeout.sock_read):
         made: BaseException = _aiohttp().SocketTimeoutError("Timeout on reading data from socket")
@@ -164,11 +166,11 @@ def _too_late(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Ba
     return asyncio.TimeoutError()  # noqa: UP041 -- not the built-in one before Python 3.11
 
 
-def _connect_too_late(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+def _connect_too_late(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
     return _no_connection(args) if args[2].connect or args[2].sock_connect else None
 
 
-def _exhaust_pool(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+def _exhaust_pool(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
     """Waiting for a free connection is part of `connect`, else of `total`; without both it has no end."""
     if args[2].connect:
         return _no_connection(args)
@@ -180,7 +182,7 @@ def _no_connection(args: tuple[Any, ...]) -> BaseException:
     return made
 
 
-async def _lose_answer(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
+async def _lose_answer(call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
     """Not an `AfterCall`: a response that nobody closes would keep its connection."""
     request, handler, _timeout = args
     try:
@@ -194,22 +196,22 @@ async def _lose_answer(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def _answer(name: str) -> MakeFault:
-    return lambda _call, args, _kwargs: Answer(_received(args[0], STATUS_ANSWERS[name]))
+    return lambda _call, args, _kwargs: InjectedAnswer(_received(args[0], STATUS_ANSWERS[name]))
 
 
 def _replace_body(name: str) -> MakeFault:
-    def make(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Changed:
+    def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
         def change(response: Any) -> Any:
             response.close()
             headers = tuple(with_body(response.headers.items(), BODIES[name]))
             return _received(args[0], HttpAnswer(response.status, response.reason, headers, BODIES[name]))
 
-        return Changed(change)
+        return ChangedAnswer(change)
 
     return make
 
 
-def _cut_body(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Changed:
+def _cut_body(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
     async def change(response: Any) -> Any:
         piece = await response.content.readany()
         response.close()
@@ -219,7 +221,7 @@ def _cut_body(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Ch
         cut.content.set_exception(_aiohttp().ClientPayloadError(f"Response payload is not completed: {why}"))
         return cut
 
-    return Changed(change)
+    return ChangedAnswer(change)
 
 
 FAULTS: Mapping[str, MakeFault] = {

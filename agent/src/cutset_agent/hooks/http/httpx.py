@@ -11,7 +11,8 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
-from cutset_agent.hooking import Answer, Call, Changed, MakeFault, wrap
+from cutset_agent.calls import ChangedAnswer, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent.hooking import wrap
 from cutset_agent.hooks.http.answers import BODIES, STATUS_ANSWERS, carry_on, is_kept, with_body
 from cutset_agent.wire import normalise_api
 
@@ -29,12 +30,12 @@ def install(module: Any) -> None:
     wrap(module.AsyncHTTPTransport, "handle_async_request", _describe, ASYNCIO_FAULTS, asynchronous=True, **facts)
 
 
-def _describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+def _describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
     request = _request(args, kwargs)
     carry_on(request.headers)
     endpoint = f"rpc/httpx/{normalise_api(request.method, request.url.path, grpc=False)}"
     # A body that is streamed cannot be seen without using it up.
-    return Call(endpoint, _timeouts(request).get("read"), lambda: getattr(request, "_content", None))
+    return HookedCall(endpoint, _timeouts(request).get("read"), lambda: getattr(request, "_content", None))
 
 
 def _request(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -92,7 +93,7 @@ def _httpx() -> Any:
 
 
 def _raise(name: str, text: str) -> MakeFault:
-    def make(_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
+    def make(_call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
         made: BaseException = getattr(_httpx(), name)(text, request=_request(args, kwargs))
         return made
 
@@ -102,7 +103,7 @@ def _raise(name: str, text: str) -> MakeFault:
 def _raise_within(phase: str, name: str) -> MakeFault:
     """A timeout of one phase, where the call has one for it."""
 
-    def make(_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
+    def make(_call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
         request = _request(args, kwargs)
         made: BaseException = getattr(_httpx(), name)("", request=request)
         return None if _timeouts(request).get(phase) is None else made
@@ -110,7 +111,7 @@ def _raise_within(phase: str, name: str) -> MakeFault:
     return make
 
 
-def _fail_tls(_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
+def _fail_tls(_call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
     request = _request(args, kwargs)
     text = "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1006)"
     made: BaseException = _httpx().ConnectError(text, request=request)
@@ -118,14 +119,14 @@ def _fail_tls(_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bas
 
 
 def _answer(name: str) -> MakeFault:
-    def make(_call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Answer:
+    def make(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> InjectedAnswer:
         answer = STATUS_ANSWERS[name]
-        return Answer(_httpx().Response(answer.status, headers=list(answer.headers), content=answer.body))
+        return InjectedAnswer(_httpx().Response(answer.status, headers=list(answer.headers), content=answer.body))
 
     return make
 
 
-def _lost(call: Call, request: Any) -> BaseException:
+def _lost(call: HookedCall, request: Any) -> BaseException:
     made: BaseException = (
         _httpx().ReadError("[Errno 104] Connection reset by peer", request=request)
         if call.timeout is None
@@ -134,7 +135,7 @@ def _lost(call: Call, request: Any) -> BaseException:
     return made
 
 
-def _lose_answer(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
+def _lose_answer(call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
     """Not an `AfterCall`: a response that nobody closes would keep its connection for good."""
     try:
         _unhooked["handle_request"](*args, **kwargs).close()
@@ -143,7 +144,7 @@ def _lose_answer(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> B
     return _lost(call, _request(args, kwargs))
 
 
-async def _lose_answer_asynchronously(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
+async def _lose_answer_asynchronously(call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:
     try:
         await (await _unhooked["handle_async_request"](*args, **kwargs)).aclose()
     except Exception as error:  # noqa: BLE001 -- as above
@@ -156,7 +157,7 @@ def _replace_body(name: str) -> MakeFault:
         response.close()
         return _with_body(response, BODIES[name])
 
-    return lambda _call, _args, _kwargs: Changed(change)
+    return lambda _call, _args, _kwargs: ChangedAnswer(change)
 
 
 def _replace_body_asynchronously(name: str) -> MakeFault:
@@ -164,16 +165,16 @@ def _replace_body_asynchronously(name: str) -> MakeFault:
         await response.aclose()
         return _with_body(response, BODIES[name])
 
-    return lambda _call, _args, _kwargs: Changed(change)
+    return lambda _call, _args, _kwargs: ChangedAnswer(change)
 
 
 def _with_body(response: Any, body: bytes) -> Any:
     return _like(response, with_body(response.headers.multi_items(), body), _httpx().ByteStream(body))
 
 
-def _cut_body(_call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Changed:
+def _cut_body(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
     stream: Any = type("CutStream", (_Cut, _httpx().SyncByteStream, _httpx().AsyncByteStream), {})
-    return Changed(lambda response: _like(response, response.headers, stream(response)))
+    return ChangedAnswer(lambda response: _like(response, response.headers, stream(response)))
 
 
 class _Cut:

@@ -17,7 +17,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cutset_agent.hooking import AfterCall, Answer, Call, MakeFault, wrap
+from cutset_agent.calls import AfterCall, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent.hooking import wrap
 from cutset_agent.hooks.http.answers import BODIES, STATUS_ANSWERS, HttpAnswer, carry_on, is_kept, with_body
 from cutset_agent.wire import normalise_api
 
@@ -33,7 +34,7 @@ def install(module: Any) -> None:
     wrap(pool, "_make_request", _describe, FAULTS, outcome=_outcome, response=_body)
 
 
-def _describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+def _describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
     _pool, _connection, method, url = args[:4]
     headers = kwargs["headers"]
     library = "requests" if type(headers).__module__ == "requests.structures" else "urllib3"
@@ -42,7 +43,7 @@ def _describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
     path = url if url.startswith("/") else f"/{url.partition('://')[2].partition('/')[2]}"  # whole behind a proxy
     endpoint = f"rpc/{library}/{normalise_api(method, path, grpc=False)}"
     body = kwargs.get("body")
-    return Call(endpoint, _timeout(kwargs, "_read"), lambda: body if isinstance(body, (bytes, str)) else None)
+    return HookedCall(endpoint, _timeout(kwargs, "_read"), lambda: body if isinstance(body, (bytes, str)) else None)
 
 
 def _timeout(kwargs: dict[str, Any], phase: str) -> float | None:
@@ -134,7 +135,7 @@ def _is_old() -> bool:
     return str(_urllib3().__version__).startswith("1.")
 
 
-def _refuse(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _refuse(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     return _not_connected(args, "[Errno 111] Connection refused")
 
 
@@ -144,7 +145,7 @@ def _not_connected(args: tuple[Any, ...], why: str) -> BaseException:
     return made
 
 
-def _fail_dns(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _fail_dns(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     if _is_old():
         return _not_connected(args, "[Errno -2] Name or service not known")
     why = socket.gaierror(-2, "Name or service not known")
@@ -152,39 +153,39 @@ def _fail_dns(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Ba
     return made
 
 
-def _reset(_call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _reset(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     return ConnectionResetError(104, "Connection reset by peer")
 
 
-def _lose_connection(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _lose_connection(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     args[1].close()
     return http.client.RemoteDisconnected("Remote end closed connection without response")
 
 
-def _fail_tls(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+def _fail_tls(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
     text = "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1006)"
     return ssl.SSLCertVerificationError(1, text) if args[0].scheme == "https" else None
 
 
-def _connect_too_late(_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
+def _connect_too_late(_call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
     seconds = _timeout(kwargs, "_connect")
     text = f"Connection to {args[0].host} timed out. (connect timeout={seconds})"
     made: BaseException = _urllib3().exceptions.ConnectTimeoutError(args[1], text)
     return None if seconds is None else made
 
 
-def _too_late(call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+def _too_late(call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
     text = f"Read timed out. (read timeout={call.timeout})"
     made: BaseException = _urllib3().exceptions.ReadTimeoutError(args[0], args[3], text)
     return made
 
 
-def _lose_answer(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AfterCall:
+def _lose_answer(call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AfterCall:
     """urllib3 closes a connection whose attempt failed, and with it the answer that nobody reads."""
     return AfterCall((_reset if call.timeout is None else _too_late)(call, args, kwargs))
 
 
-def _exhaust_pool(call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+def _exhaust_pool(call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
     """Only a pool that blocks is ever exhausted, and requests waits for it without an end."""
     pool, connection = args[:2]
     if not pool.block or call.endpoint.startswith("rpc/requests/"):
@@ -200,7 +201,7 @@ def _answer(name: str) -> MakeFault:
 
 
 def _replace_body(name: str) -> MakeFault:
-    def make(_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | Answer:
+    def make(_call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | InjectedAnswer:
         answer = _answered(args, kwargs)
         if isinstance(answer, BaseException):
             return answer
@@ -210,7 +211,7 @@ def _replace_body(name: str) -> MakeFault:
     return make
 
 
-def _cut_body(_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | Answer:
+def _cut_body(_call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | InjectedAnswer:
     answer = _answered(args, kwargs)
     if isinstance(answer, BaseException):
         return answer
@@ -232,9 +233,9 @@ def _answered(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HttpAnswer | Bas
         return error
 
 
-def _as_action(answer: HttpAnswer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | Answer:
+def _as_action(answer: HttpAnswer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | InjectedAnswer:
     try:
-        return Answer(_received(answer, args, kwargs))
+        return InjectedAnswer(_received(answer, args, kwargs))
     except _urllib3().exceptions.HTTPError as error:  # a body that is read at once fails at once
         made: BaseException = error
         return made

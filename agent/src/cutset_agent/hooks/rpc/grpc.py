@@ -12,7 +12,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from cutset_agent.hooking import AfterCall, Answer, Call, Changed, MakeFault, wrap
+from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent.hooking import wrap
 from cutset_agent.request import outgoing_headers
 from cutset_agent.wire import normalise_api
 
@@ -61,13 +62,13 @@ def install(module: Any) -> None:
         wrap(getattr(module, f"{name}MultiCallable"), "__call__", _describe, _STREAM_FAULTS)
 
 
-def _describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+def _describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
     callee, *given = args
     timeout = given[1] if len(given) > 1 else kwargs.get("timeout")
     if len(given) <= 2:
         kwargs["metadata"] = carried(kwargs.get("metadata"))
     request = given[0] if given else kwargs.get("request")
-    return Call(endpoint_of(callee._method), timeout, lambda: encoded(request))
+    return HookedCall(endpoint_of(callee._method), timeout, lambda: encoded(request))
 
 
 def endpoint_of(method: bytes | str) -> str:
@@ -117,28 +118,28 @@ def _finished(name: str) -> Any:
     return _channel()._MultiThreadedRendezvous(_state(name), None, None, None)
 
 
-def lost(call: Call) -> str:
+def lost(call: HookedCall) -> str:
     return "connection-lost" if call.timeout is None else "timeout"
 
 
-def _lose_answer(call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
+def _lose_answer(call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
     return AfterCall(_error(lost(call)))
 
 
-def _lose_future_answer(call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Changed:
+def _lose_future_answer(call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
     def change(future: Any) -> Any:
         future.exception()  # until the call is over
         return _finished(lost(call))
 
-    return Changed(change)
+    return ChangedAnswer(change)
 
 
-def _empty(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Changed:
-    return Changed(lambda _response: empty(args[0]._response_deserializer))
+def _empty(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
+    return ChangedAnswer(lambda _response: empty(args[0]._response_deserializer))
 
 
-def _empty_with_call(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Changed:
-    return Changed(lambda result: (empty(args[0]._response_deserializer), result[1]))
+def _empty_with_call(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
+    return ChangedAnswer(lambda result: (empty(args[0]._response_deserializer), result[1]))
 
 
 def _fail(name: str) -> MakeFault:
@@ -146,7 +147,7 @@ def _fail(name: str) -> MakeFault:
 
 
 def _finish(name: str) -> MakeFault:
-    return lambda _call, _args, _kwargs: Answer(_finished(name))
+    return lambda _call, _args, _kwargs: InjectedAnswer(_finished(name))
 
 
 FAULTS: Mapping[str, MakeFault] = {

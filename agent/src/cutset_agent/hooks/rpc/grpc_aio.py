@@ -14,8 +14,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cutset_agent import request as requests
-from cutset_agent.hooking import AfterCall, Call, Changed, MakeFault, count_error, wrap
+from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, MakeFault
+from cutset_agent.hooking import wrap
 from cutset_agent.hooks.rpc.grpc import STATUSES, carried, empty, encoded, endpoint_of, lost
+from cutset_agent.reports import count_error
 
 MODULE = "grpc"
 TESTED = "grpcio 1.60, 1.80, 1.85"
@@ -96,9 +98,9 @@ class _Innermost(_Hooked):
         )
 
 
-def _describe(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Call:
+def _describe(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall:
     _hooked, _continuation, details, request = args
-    return Call(endpoint_of(details.method), details.timeout, lambda: encoded(request))
+    return HookedCall(endpoint_of(details.method), details.timeout, lambda: encoded(request))
 
 
 def _response(call: Any) -> bytes | None:
@@ -118,12 +120,12 @@ def _fail(name: str) -> MakeFault:
     return lambda _call, _args, _kwargs: _error(name)
 
 
-def _lose_answer(call: Call, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
+def _lose_answer(call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
     return AfterCall(_error(lost(call)))
 
 
-def _empty(_call: Call, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Changed:
-    return Changed(lambda _answered: empty(args[0].callee._response_deserializer))
+def _empty(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
+    return ChangedAnswer(lambda _answered: empty(args[0].callee._response_deserializer))
 
 
 _STREAM_FAULTS: Mapping[str, MakeFault] = {name: _fail(name) for name in STATUSES}

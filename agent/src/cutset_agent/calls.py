@@ -1,0 +1,59 @@
+"""The words of a hook: which call it is about, and what a fault does to it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Union
+
+
+class HookedCall:
+    """One call at a call site."""
+
+    __slots__ = ("endpoint", "facts", "payload", "timeout")
+
+    def __init__(
+        self,
+        endpoint: str,  # component/framework/method
+        timeout: float | None = None,  # in seconds; None: the call site has none
+        payload: Callable[[], bytes | str | None] | None = None,  # called only for a digest or a recording
+        facts: dict[str, str] | None = None,  # for the report: {"verb": "INSERT"}
+    ) -> None:
+        self.endpoint = endpoint
+        self.facts = facts
+        self.timeout = timeout
+        self.payload = payload
+
+
+class InjectedAnswer:
+    """A fault that answers in place of the call."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+class AfterCall:
+    """A fault that lets the call happen and raises then: the answer is lost."""
+
+    __slots__ = ("exception",)
+
+    def __init__(self, exception: BaseException) -> None:
+        self.exception = exception
+
+
+class ChangedAnswer:
+    """A fault that lets the call happen and changes its answer."""
+
+    __slots__ = ("change",)
+
+    def __init__(self, change: Callable[[Any], Any]) -> None:
+        self.change = change  # in asynchronous hooks possibly a coroutine function
+
+
+Action = Union[BaseException, InjectedAnswer, AfterCall, ChangedAnswer]  # noqa: UP007 -- Python 3.9
+Describe = Callable[["tuple[Any, ...]", "dict[str, Any]"], "HookedCall | None"]  # `args` begin with self
+# None: this fault makes no sense for this call. In asynchronous hooks it may be a coroutine function.
+MakeFault = Callable[[HookedCall, "tuple[Any, ...]", "dict[str, Any]"], "Action | Awaitable[Action | None] | None"]
+OutcomeOf = Callable[[Any], "dict[str, str]"]  # small facts of a result, for the report: {"rows": "1"}
+ResponseOf = Callable[[Any], "bytes | str | None"]  # a result's payload, for the recording
