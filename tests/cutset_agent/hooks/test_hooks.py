@@ -1,5 +1,8 @@
 """The list of hooks, and what all of them have in common."""
 
+import os
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -29,3 +32,16 @@ def test_a_hook_says_what_it_hooks_and_every_fault_is_in_the_catalogue(name):
 def test_installing_is_free_of_errors(installed):
     hooks.install()
     assert not reports.errors
+
+
+def test_the_agent_is_off_by_default():
+    program = (
+        "import cutset_agent, aiohttp, grpc, httpx, sys, urllib3\n"
+        "assert not cutset_agent.install()\n"
+        "assert 'cutset_agent.hooking' not in sys.modules\n"
+        "assert not hasattr(httpx.HTTPTransport.handle_request, '_cutset_hook')\n"
+        "assert not hasattr(urllib3.HTTPConnectionPool._make_request, '_cutset_hook')\n"
+        "assert not hasattr(aiohttp.ClientSession._request, '_cutset_hook')\n"
+    )
+    environment = {**os.environ, "CUTSET_AGENT": "", "CUTSET_KEY": "a key"}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment, timeout=60)

@@ -1,88 +1,14 @@
-"""gRPC clients, synchronous and asyncio, against a real server in this process."""
+"""gRPC clients, synchronous ones, and what asyncio's share with them."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
 from google.protobuf.wrappers_pb2 import StringValue
+from tests.samples.grpc_quotes import ASKED, CODECS, ENDPOINT, STREAMS, get_quote
 
 from cutset_agent.hooks.rpc import grpc as hook
 from cutset_agent.hooks.rpc import grpc_aio as aio_hook
-
-ENDPOINT = "rpc/grpc/GetQuote"
-CODECS = (StringValue.SerializeToString, StringValue.FromString)
-ASKED = StringValue(value="boots")
-
-
-class Quotes:
-    def __init__(self):
-        self.asked = []  # metadata of each call
-
-    def get(self, request, context):
-        self.asked.append(dict(context.invocation_metadata()))
-        if request.value == "nothing":
-            context.abort(grpc.StatusCode.NOT_FOUND, "no such product")
-        return StringValue(value=f"{request.value}: 12 EUR")
-
-    def list(self, request, context):
-        yield self.get(request, context)
-        yield self.get(request, context)
-
-    def sum(self, requests, context):
-        return self.get(StringValue(value="+".join(request.value for request in requests)), context)
-
-    def chat(self, requests, context):
-        for request in requests:
-            yield self.get(request, context)
-
-
-@pytest.fixture(scope="module")
-def served():
-    quotes = Quotes()
-    codecs = {"request_deserializer": StringValue.FromString, "response_serializer": StringValue.SerializeToString}
-    methods = {
-        "GetQuote": grpc.unary_unary_rpc_method_handler(quotes.get, **codecs),
-        "ListQuotes": grpc.unary_stream_rpc_method_handler(quotes.list, **codecs),
-        "SumQuotes": grpc.stream_unary_rpc_method_handler(quotes.sum, **codecs),
-        "Chat": grpc.stream_stream_rpc_method_handler(quotes.chat, **codecs),
-    }
-    server = grpc.server(ThreadPoolExecutor(4))
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("shop.Quotes", methods),))
-    quotes.address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
-    server.start()
-    yield quotes
-    server.stop(None).wait()
-
-
-@pytest.fixture
-def quotes(served):
-    served.asked.clear()
-    return served
-
-
-@pytest.fixture
-def channel(quotes):
-    with grpc.insecure_channel(quotes.address) as channel:
-        yield channel
-
-
-@pytest.fixture
-def run(quotes):
-    """Runs an asynchronous function with an asyncio channel."""
-
-    def run(function, **options):
-        async def main():
-            async with grpc.aio.insecure_channel(quotes.address, **options) as channel:
-                return await function(channel)
-
-        return asyncio.run(main())
-
-    return run
-
-
-def get_quote(channel):
-    return channel.unary_unary("/shop.Quotes/GetQuote", *CODECS)
 
 
 def test_faults_are_the_same_in_both():
@@ -97,21 +23,6 @@ def test_a_fault_is_an_error_as_a_channel_raises_it(installed, calls, channel, q
     error = raised.value
     assert (error.code().name, error.details(), error.trailing_metadata()) == (code, details, ())
     assert f"status = StatusCode.{code}" in repr(error)
-    (span,) = calls(ENDPOINT)
-    assert (span["fault"], span["error"], span["timeout"]) == (fault, "true", "0.1" if fault == "no-answer" else "5")
-    assert len(quotes.asked) == (fault == "lost-answer")
-
-
-@pytest.mark.parametrize("fault", [*hook.STATUSES, "lost-answer"])
-def test_a_fault_is_an_error_as_an_asyncio_channel_raises_it(installed, calls, run, quotes, fault):
-    async def work(channel):
-        with installed.request((ENDPOINT, fault)), pytest.raises(grpc.aio.AioRpcError) as raised:
-            await get_quote(channel)(ASKED, timeout=0.1 if fault == "no-answer" else 5)
-        return raised.value
-
-    error = run(work)
-    code, details = hook.STATUSES["timeout" if fault == "lost-answer" else fault]
-    assert (error.code().name, error.details(), tuple(error.trailing_metadata())) == (code, details, ())
     (span,) = calls(ENDPOINT)
     assert (span["fault"], span["error"], span["timeout"]) == (fault, "true", "0.1" if fault == "no-answer" else "5")
     assert len(quotes.asked) == (fault == "lost-answer")
@@ -197,9 +108,6 @@ def test_futures_fail_when_they_are_asked(installed, calls, channel, quotes):
     assert [span.get("fault") for span in calls(ENDPOINT)] == ["unavailable", None]
 
 
-STREAMS = {"ListQuotes": ("unary_stream", ASKED), "Chat": ("stream_stream", [ASKED, ASKED])}
-
-
 @pytest.mark.parametrize("method", STREAMS)
 def test_streams_fail_when_they_are_read(installed, calls, channel, method):
     kind, asked = STREAMS[method]
@@ -211,38 +119,6 @@ def test_streams_fail_when_they_are_read(installed, calls, channel, method):
         assert raised.value.code() is failing.code() is grpc.StatusCode.UNAVAILABLE
         assert [quote.value for quote in working] == ["boots: 12 EUR"] * 2
     assert [span.get("fault") for span in calls("rpc/")] == ["unavailable", None]
-
-
-@pytest.mark.parametrize("method", STREAMS)
-def test_asyncio_streams_fail_when_they_are_read(installed, calls, run, method):
-    kind, asked = STREAMS[method]
-
-    async def work(channel):
-        call = getattr(channel, kind)(f"/shop.Quotes/{method}", *CODECS)
-        with installed.request((f"rpc/grpc/{method}", "unavailable", {"occurrence": 1})):
-            failing = call(asked)
-            with pytest.raises(grpc.aio.AioRpcError):
-                await failing.read()
-            assert await failing.code() is grpc.StatusCode.UNAVAILABLE
-            return [quote.value async for quote in call(asked)]
-
-    assert run(work) == ["boots: 12 EUR"] * 2
-    assert [span.get("fault") for span in calls("rpc/")] == ["unavailable", None]
-
-
-def test_asyncio_streams_can_be_written_to(installed, calls, run):
-    async def work(channel):
-        with installed.request(("rpc/grpc/SumQuotes", "unavailable", {"occurrence": 2})):
-            call = channel.stream_unary("/shop.Quotes/SumQuotes", *CODECS)()
-            await call.write(ASKED)
-            await call.write(ASKED)
-            await call.done_writing()
-            assert (await call).value == "boots+boots: 12 EUR"
-            with pytest.raises(grpc.aio.AioRpcError):
-                await channel.stream_unary("/shop.Quotes/SumQuotes", *CODECS)([ASKED])
-
-    run(work)
-    assert [span.get("fault") for span in calls("rpc/")] == [None, "unavailable"]
 
 
 class RetryOnce(grpc.UnaryUnaryClientInterceptor):
@@ -283,20 +159,6 @@ def test_real_failures_are_seen_and_reported_as_they_are(installed, calls, chann
         errors = [raised.value, run(work)]
     assert [(error.code(), error.details()) for error in errors] == [(grpc.StatusCode.NOT_FOUND, "no such product")] * 2
     assert [(span.get("fault"), span["error"]) for span in calls(ENDPOINT)] == [(None, "true")] * 2
-
-
-def test_a_call_that_waits_for_good_can_be_cancelled(installed, run, quotes):
-    async def work(channel):
-        with installed.request((ENDPOINT, "no-answer")):
-            call = get_quote(channel)(ASKED)
-            await asyncio.sleep(0.05)
-            assert not call.done()
-            assert call.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await call
-
-    run(work)
-    assert quotes.asked == []
 
 
 def test_messages_are_recorded(installed, channel, run, recorded):
