@@ -5,10 +5,8 @@ given), kept, and shown to every listener; a payload that is refused leaves noth
 """
 
 import asyncio
-import errno
 import json
 import socket
-import zlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -16,21 +14,21 @@ from dataclasses import dataclass, field
 
 import grpc
 import grpc.aio
-import uvicorn
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.proto.trace.v1 import trace_pb2
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cutset.errors import CutsetError, InputError, TargetError
+from cutset.errors import CutsetError, InputError
 from cutset.model.span import Span
+from cutset.receive.body import BodyError, read_body
+from cutset.receive.server import GRACE_SECONDS, address, listen, serve, url_of
 from cutset.traces.otlp import line_from_json, line_from_protobuf, spans_from_json, spans_from_protobuf
 
 MAX_SPANS = 200_000  # held at once: about 300 MB with ten attributes each
 MAX_PAYLOAD_BYTES = 64 * 1024 * 1024  # as received and as inflated: exporters send at most a few MB, gzip bombs more
 MAX_FORGOTTEN = 10_000  # trace ids: late spans arrive within seconds, and no campaign runs this many traces in those
-GRACE_SECONDS = 0.3  # for answers under way when the collector closes; the rest is cut off, unacknowledged
 
 _TRACE_SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
 
@@ -216,31 +214,8 @@ async def collect(
 @asynccontextmanager
 async def _serve_http(collector: Collector, host: str, port: int) -> AsyncIterator[str]:
     listener = _listen(host, port, "--http-port")
-    config = uvicorn.Config(
-        _application(collector),
-        http="h11",  # the parser that always comes with uvicorn
-        ws="none",
-        lifespan="off",
-        access_log=False,
-        log_config=None,
-        log_level="error",
-    )
-    config.load()
-    server = uvicorn.Server(config)
-    server.lifespan = config.lifespan_class(config)
-    # Not `server.serve()`, which takes over the process's signal handlers.
-    await server.startup(sockets=[listener])
-
-    def cut_off() -> None:
-        for connection in tuple(server.server_state.connections):
-            connection.transport.abort()
-
-    try:
-        yield f"http://{_address(host, listener.getsockname()[1])}"
-    finally:
-        cutting_off = asyncio.get_running_loop().call_later(GRACE_SECONDS, cut_off)
-        await server.shutdown(sockets=[listener])
-        cutting_off.cancel()
+    async with serve(_application(collector), listener):
+        yield url_of(host, listener)
 
 
 def _application(collector: Collector) -> ASGIApp:
@@ -261,53 +236,23 @@ async def _answer(collector: Collector, request: Request) -> Response:
         return _refusal(405, f"{request.method} is not supported: send traces with POST", {"Allow": "POST"})
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     encoding = _ENCODINGS.get(media_type)
-    compression = request.headers.get("content-encoding", "identity").lower()
-    body = await _read(request)
-    if encoding is None or compression not in {"identity", "gzip"}:
-        collector.stats.refused += 1
-        found = f"content type `{media_type}`" if encoding is None else f"content encoding `{compression}`"
-        return _refusal(415, f"Unsupported {found}: send {' or '.join(_ENCODINGS)}, plain or with gzip")
     try:
-        payload = _inflate(body) if body is not None and compression == "gzip" else body
-        if payload is None:
-            collector.stats.refused += 1
-            return _refusal(413, f"The payload exceeds {MAX_PAYLOAD_BYTES} bytes: send smaller batches", of=encoding)
+        payload = await read_body(request, limit=MAX_PAYLOAD_BYTES)
+        if encoding is None:
+            raise BodyError(415, f"Unsupported content type `{media_type}`: send {' or '.join(_ENCODINGS)}")
         collector.receive(payload, encoding)
     except CutsetError as error:
         collector.stats.refused += 1
-        return _refusal(400 if isinstance(error, InputError) else 503, error.message, of=encoding)
+        return _refusal(_status(error), error.message, of=encoding or JSON)
     return Response(encoding.accepted, media_type=encoding.media_type)
+
+
+def _status(error: CutsetError) -> int:
+    return error.status if isinstance(error, BodyError) else 400 if isinstance(error, InputError) else 503
 
 
 def _refusal(status: int, message: str, headers: dict[str, str] | None = None, *, of: Encoding = JSON) -> Response:
     return Response(of.refusal(message), status, headers, of.media_type)
-
-
-async def _read(request: Request) -> bytes | None:
-    """The body, or None if it is too large. It is read to its end even then: else the sender may miss our answer."""
-    chunks, size = [], 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size <= MAX_PAYLOAD_BYTES:
-            chunks.append(chunk)
-        else:
-            chunks.clear()
-    return b"".join(chunks) if size <= MAX_PAYLOAD_BYTES else None
-
-
-def _inflate(body: bytes) -> bytes | None:
-    """The inflated body, or None if it is too large."""
-    stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # 16: with gzip's header
-    try:
-        inflated = stream.decompress(body, MAX_PAYLOAD_BYTES + 1)
-    except zlib.error as error:
-        raise InputError(f"The payload is not gzip, as its content encoding says: {error}") from None
-    if len(inflated) > MAX_PAYLOAD_BYTES:
-        return None
-    if not stream.eof or stream.unused_data:
-        problem = "has bytes after its end" if stream.eof else "is truncated"
-        raise InputError(f"The gzip payload of {len(body)} bytes {problem}")
-    return inflated
 
 
 @asynccontextmanager
@@ -329,24 +274,14 @@ async def _serve_grpc(collector: Collector, host: str, port: int) -> AsyncIterat
     # Without deserialisers the payload comes raw, so that a malformed one is ours to answer and to count.
     methods: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {"Export": grpc.unary_unary_rpc_method_handler(export)}
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_TRACE_SERVICE, methods),))
-    bound_port = server.add_insecure_port(_address(host, port))
+    bound_port = server.add_insecure_port(address(host, port))
     await server.start()
     try:
-        yield _address(host, bound_port)
+        yield address(host, bound_port)
     finally:
         await server.stop(GRACE_SECONDS)
 
 
 def _listen(host: str, port: int, option: str) -> socket.socket:
-    try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except OSError as error:
-        problem = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror
-        raise TargetError(
-            f"Cannot receive traces on `{_address(host, port)}`: {problem}",
-            hint=f"Choose another port with `{option}` (0 takes any free one), or another address with `--host`",
-        ) from None
-
-
-def _address(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    hint = f"Choose another port with `{option}` (0 takes any free one), or another address with `--host`"
+    return listen(host, port, for_what="traces", hint=hint)

@@ -10,28 +10,24 @@
 A batch may be sent twice: who reads the recording sees each id once.
 """
 
-import asyncio
-import errno
-import socket
-import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-import uvicorn
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cutset.errors import HaltedError, InputError, TargetError
 from cutset.model.exchange import Exchange
+from cutset.receive.body import BodyError, read_body
+from cutset.receive.server import listen, serve, url_of
 from cutset.workload.recording.exchange_lines import exchange_from_line
 from cutset.workload.recording.folder import Recording
 
 PATH = "/v1/exchanges"
 MAX_BATCH_BYTES = 64 * 1024 * 1024  # as received and as inflated: 200 exchanges with long bodies and many operations
 _STATUSES = {InputError: 400, HaltedError: 507, TargetError: 503}
-GRACE_SECONDS = 0.3  # for answers under way when the recorder closes; the rest is cut off, unacknowledged
 
 
 @dataclass(slots=True, eq=False)
@@ -60,45 +56,11 @@ async def receive_exchanges(
 ) -> AsyncIterator[Recorder]:
     """Receives while inside. Port 0 stands for any free one."""
     recorder = Recorder(recording, mask)
-    listener = _listen(host, port)
-    config = uvicorn.Config(
-        _application(recorder),
-        http="h11",  # the parser that always comes with uvicorn
-        ws="none",
-        lifespan="off",
-        access_log=False,
-        log_config=None,
-        log_level="error",
-    )
-    config.load()
-    server = uvicorn.Server(config)
-    server.lifespan = config.lifespan_class(config)
-    # Not `server.serve()`, which takes over the process's signal handlers.
-    await server.startup(sockets=[listener])
-
-    def cut_off() -> None:
-        for connection in tuple(server.server_state.connections):
-            connection.transport.abort()
-
-    bound = listener.getsockname()[1]
-    recorder.url = f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}"
-    try:
+    hint = "Choose another address with `--listen` (port 0 takes any free one)"
+    listener = listen(host, port, for_what="exchanges", hint=hint)
+    recorder.url = url_of(host, listener)
+    async with serve(_application(recorder), listener):
         yield recorder
-    finally:
-        cutting_off = asyncio.get_running_loop().call_later(GRACE_SECONDS, cut_off)
-        await server.shutdown(sockets=[listener])
-        cutting_off.cancel()
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except OSError as error:
-        problem = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror
-        raise TargetError(
-            f"Cannot receive exchanges on `{host}:{port}`: {problem}",
-            hint="Choose another address with `--listen` (port 0 takes any free one)",
-        ) from None
 
 
 def _application(recorder: Recorder) -> ASGIApp:
@@ -116,41 +78,12 @@ def _application(recorder: Recorder) -> ASGIApp:
 
 
 async def _answer(recorder: Recorder, request: Request) -> tuple[int, dict[str, object]]:
-    body = await _read(request)
-    if request.url.path != PATH or request.method != "POST":
-        return 404, {"message": f"Nothing is served at `{request.method} {request.url.path}`: POST to `{PATH}`"}
-    encoding = request.headers.get("content-encoding", "identity").lower()
-    if encoding not in {"identity", "gzip"}:
-        return 415, {"message": f"Unsupported content encoding `{encoding}`: send plain lines, or gzip"}
     try:
-        batch = _inflate(body) if body is not None and encoding == "gzip" else body
-        if batch is None:
-            return 413, {"message": f"The batch exceeds {MAX_BATCH_BYTES} bytes: send smaller ones"}
+        batch = await read_body(request, limit=MAX_BATCH_BYTES)
+        if request.url.path != PATH or request.method != "POST":
+            return 404, {"message": f"Nothing is served at `{request.method} {request.url.path}`: POST to `{PATH}`"}
         return 200, {"accepted": recorder.receive(batch)}
+    except BodyError as error:
+        return error.status, {"message": error.message}
     except (InputError, HaltedError, TargetError) as error:
         return _STATUSES[type(error)], {"message": error.message}
-
-
-async def _read(request: Request) -> bytes | None:
-    """The body, or None if it is too large. It is read to its end even then: else the sender may miss our answer."""
-    chunks, size = [], 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size <= MAX_BATCH_BYTES:
-            chunks.append(chunk)
-        else:
-            chunks.clear()
-    return b"".join(chunks) if size <= MAX_BATCH_BYTES else None
-
-
-def _inflate(body: bytes) -> bytes | None:
-    stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # 16: with gzip's header
-    try:
-        inflated = stream.decompress(body, MAX_BATCH_BYTES + 1)
-    except zlib.error as error:
-        raise InputError(f"The batch is not gzip, as its content encoding says: {error}") from None
-    if len(inflated) > MAX_BATCH_BYTES:
-        return None
-    if not stream.eof:
-        raise InputError(f"The gzip batch of {len(body)} bytes is truncated")
-    return inflated

@@ -12,14 +12,15 @@ What is neither JSON, a form, a page nor short text has no fields, and stays as 
 
 import json
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from html import escape, unescape
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
+from cutset.errors import InputError
 from cutset.model.exchange import Exchange
+from cutset.receive.inflate import inflate
 from cutset.workload.templates.identifiers import mask_segments
 from cutset.workload.templates.times import time_in
 
@@ -83,13 +84,14 @@ def inflated(message: Message) -> Message | None:
         return message
     if encoding not in {"gzip", "x-gzip", "deflate"}:
         return None
-    stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # 32: finds out whether it is gzip or zlib
     try:
-        body = stream.decompress(message.body, MAX_INFLATED)
-    except zlib.error:
+        body = inflate(message.body, limit=MAX_INFLATED)
+    except InputError:
+        return None
+    if body is None:
         return None
     headers = tuple(pair for pair in message.headers if pair[0].lower() not in {"content-encoding", "content-length"})
-    return replace(message, headers=headers, body=body) if stream.eof else None
+    return replace(message, headers=headers, body=body)
 
 
 def _numbered(change: Change) -> Change:

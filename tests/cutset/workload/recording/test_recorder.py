@@ -41,13 +41,17 @@ def test_what_is_acknowledged_is_on_the_disk(tmp_path: Path) -> None:
     while_receiving(tmp_path / "r", act)
 
 
-def test_gzip_is_taken(tmp_path: Path) -> None:
+def test_gzip_is_taken_with_all_of_its_members(tmp_path: Path) -> None:
     async def act(recorder: Recorder, client: aiohttp.ClientSession) -> None:
         headers = {"Content-Encoding": "gzip"}
         async with client.post(recorder.url + PATH, data=gzip.compress(line(1)), headers=headers) as response:
             assert response.status == 200
-        async with client.post(recorder.url + PATH, data=gzip.compress(line(1))[:-4], headers=headers) as response:
+        members = gzip.compress(line(2)) + gzip.compress(line(3))
+        async with client.post(recorder.url + PATH, data=members, headers=headers) as response:
+            assert await response.json() == {"accepted": 2}
+        async with client.post(recorder.url + PATH, data=gzip.compress(line(4))[:-4], headers=headers) as response:
             assert response.status == 400
+        assert [exchange.id for exchange in read_recording(tmp_path / "r").exchanges] == ["1", "2", "3"]
 
     while_receiving(tmp_path / "r", act)
 

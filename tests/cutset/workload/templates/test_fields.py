@@ -124,5 +124,6 @@ def test_compressed_bodies_are_made_plain_or_given_up() -> None:
     stream = zlib.compressobj(wbits=31)
     body = stream.compress(b"hello") + stream.flush()
     assert inflated(Message(gzip, body)) == Message((), b"hello")
+    assert inflated(Message(gzip, body + body)) == Message((), b"hellohello")
     assert inflated(Message(gzip, body[:-3])) is None
     assert inflated(Message((("content-encoding", "br"),), b"?")) is None
