@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden protos clean
+.PHONY: help setup demo test test-fast check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden protos clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | expand -t 22
@@ -16,8 +16,14 @@ demo: $(READY) ## start the shop, find every minimal cut, compare with the answe
 	@$(BIN)/cutset demo
 
 test: check ## run all checks and tests
-	$(BIN)/pytest -n auto --dist loadfile --ignore tests/cutset_demo/flaws
-	$(BIN)/pytest tests/cutset_demo/flaws  # services with short time limits: nothing else should keep the machine busy
+	$(BIN)/pytest -n auto --dist loadfile --durations=25 --ignore tests/cutset_demo/flaws
+	$(BIN)/pytest --durations=5 tests/cutset_demo/flaws  # services with short time limits: nothing else should keep the machine busy
+
+# Rooms that start no server and no process, a few examples of every property.
+FAST := checks $(addprefix cutset/,model lineage select search judge harden simulation manifests store config report)
+
+test-fast: $(READY) ## the inner loop: rooms that start no server, in less than a minute
+	HYPOTHESIS_PROFILE=fast $(BIN)/pytest -q -n auto $(addprefix tests/,$(FAST))
 
 check: $(READY) ## ruff, mypy --strict, import contracts, our own checks
 	$(BIN)/ruff check

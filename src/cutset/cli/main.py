@@ -10,37 +10,47 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from cutset import __version__
 from cutset.errors import CutsetError, UsageError
 from cutset.model.wording import did_you_mean
 
-# In the order of the help. Their modules are imported when they are used: all of them take more than a second.
-COMMANDS = {
-    "demo": "demo:demo_command",
-    "explore": "explore:explore_command",
-    "report": "report:report_command",
-    "baseline": "baseline:baseline_command",
-    "harden": "harden:harden_command",
-    "reproduce": "reproduce:reproduce_command",
-    "drill": "drill:drill_command",
-    "record": "record:record_app",
-    "replay": "replay:replay_command",
-    "agent": "agent:agent_app",
-    "faults": "faults:faults_command",
-    "explain": "faults:explain_command",
-    "mesh": "mesh:mesh_app",
-    "collect": "collect:collect_command",
-    "ingest": "ingest:ingest_command",
-    "traces": "traces:traces_command",
-    "classes": "classes:classes_command",
-    "workflows": "workflows:workflows_command",
-    "rank": "rank:rank_command",
-    "endpoints": "endpoints:endpoints_command",
-    "graph": "graph:graph_command",
+# What the help shows, in its order, with where each command is. Their modules are imported when a command is used, not
+# for the help: all of them take more than a second.
+GROUPS = {
+    "Find": {
+        "demo": ("demo:demo_command", "Break a real shop behind a real Envoy mesh: the whole story"),
+        "explore": ("explore:explore_command", "Find every minimal cut of your requests, by experiments"),
+        "drill": ("drill:drill_command", "Fail what a Python service calls: does it survive, recover?"),
+        "reproduce": ("reproduce:reproduce_command", "Find the fault behind a failure of which there is a log"),
+    },
+    "Fix": {
+        "harden": ("harden:harden_command", "Choose what to harden within a budget; apply and verify it"),
+        "baseline": ("baseline:baseline_command", "Accept findings: CI fails only on what is new or worse"),
+    },
+    "Understand": {
+        "report": ("report:report_command", "Show a campaign again: cuts, evidence, commands to replay"),
+        "explain": ("faults:explain_command", "Explain a fault, and what a resilient caller does"),
+        "faults": ("faults:faults_command", "List the faults that the agent can cause, and where"),
+        "traces": ("traces:traces_command", "Show which traces are stored, and what was skipped"),
+        "classes": ("classes:classes_command", "List request classes, the most complex first"),
+        "rank": ("rank:rank_command", "Rank APIs by how much would fail with them (APIRank)"),
+        "workflows": ("workflows:workflows_command", "Find the calls that most traces have in common"),
+        "endpoints": ("endpoints:endpoints_command", "List where to inject, and what pruning leaves"),
+        "graph": ("graph:graph_command", "Draw services, their calls, and the critical workflow"),
+    },
+    "Set up": {
+        "mesh": ("mesh:mesh_app", "Run your own services behind a local Envoy mesh"),
+        "agent": ("agent:agent_app", "Run Python services with the agent inside"),
+        "collect": ("collect:collect_command", "Receive OpenTelemetry traces into a file"),
+        "ingest": ("ingest:ingest_command", "Read traces from files and servers into the store"),
+        "record": ("record:record_app", "Record the traffic of a service, secrets masked"),
+        "replay": ("replay:replay_command", "Send recorded traffic again: fresh ids, present times"),
+    },
 }
+COMMANDS = {name: place for commands in GROUPS.values() for name, (place, _) in commands.items()}
 SETTINGS: dict[str, Any] = {
     "rich_markup_mode": "markdown",
     "pretty_exceptions_enable": False,
@@ -49,10 +59,12 @@ SETTINGS: dict[str, Any] = {
 
 
 class _Commands(TyperGroup):
-    """Imports the module of a command when that is asked for."""
+    """Knows of each command what the help shows, and imports its module when it is run."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args[0] not in COMMANDS and (question := did_you_mean(args[0], COMMANDS)):
+        if args[0] in COMMANDS:
+            return args[0], _imported(args[0]), args[1:]
+        if question := did_you_mean(args[0], COMMANDS):
             raise UsageError(f"No such command `{args[0]}`", hint=question)
         return super().resolve_command(ctx, args)
 
@@ -60,18 +72,22 @@ class _Commands(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        if cmd_name not in self.commands and cmd_name in COMMANDS:
-            module, _, name = COMMANDS[cmd_name].partition(":")
-            found = getattr(import_module(f"cutset.cli.{module}"), name)
-            parent = typer.Typer(**SETTINGS)
-            if isinstance(found, typer.Typer):
-                parent.add_typer(found, name=cmd_name)
-                parent.callback()(lambda: None)
-                self.commands.update(get_group(parent).commands)
-            else:
-                parent.command(cmd_name)(found)
-                self.commands[cmd_name] = get_command(parent)
-        return self.commands.get(cmd_name)
+        for group, commands in GROUPS.items():
+            if cmd_name in commands:
+                return TyperCommand(cmd_name, help=commands[cmd_name][1], rich_help_panel=group)
+        return None
+
+
+def _imported(command: str) -> Any:
+    module, _, name = COMMANDS[command].partition(":")
+    found = getattr(import_module(f"cutset.cli.{module}"), name)
+    parent = typer.Typer(**SETTINGS)
+    if isinstance(found, typer.Typer):
+        parent.add_typer(found, name=command)
+        parent.callback()(lambda: None)
+        return get_group(parent).commands[command]
+    parent.command(command)(found)
+    return get_command(parent)
 
 
 app = typer.Typer(
@@ -79,7 +95,8 @@ app = typer.Typer(
     cls=_Commands,
     **SETTINGS,
     no_args_is_help=True,
-    help="Find the smallest sets of failures that break a user's request.",
+    help="Find the smallest sets of failures that break a user's request.\n\n"
+    "Examples: `cutset demo`; then, with services of your own, `cutset mesh up mesh.yaml` and `cutset explore`.",
     epilog="Exit codes: 0 survived, 1 findings, 2 usage or configuration, 3 could not tell, 4 halted by a guard, "
     "130 interrupted.",
 )
@@ -128,7 +145,7 @@ def main() -> None:
 def _run(errors: Console) -> int:
     """Returns the exit code."""
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="cutset", standalone_mode=False)
     except typer.Exit as end:
         code = end.exit_code
     except (KeyboardInterrupt, typer.Abort):
@@ -158,6 +175,8 @@ def _explained(error: Exception, errors: Console) -> int:
     elif hasattr(error, "format_message") and hasattr(error, "exit_code"):
         # Click's usage errors, without importing click, which typer only vendors.
         message, hint, code = error.format_message(), "See `cutset --help` or `cutset COMMAND --help`", 2
+        if not message:  # a command that needs another one after it: its help was shown
+            return code
     else:
         traceback.print_exception(error)
         message, hint, code = "This is a mistake in Cutset, not of yours", "Report it, with the lines above", 3

@@ -208,6 +208,8 @@ def show_command(
     """Print the flows of a recording as templates, with what changes at each replay marked, and why.
 
     Flows of the same requests are shown once.
+
+    Example: `cutset record show recording --constants`
     """
     recorded = read_recording(folder)
     templates = templates_of(entry_exchanges(recorded.exchanges), rules_for(folder, variables))

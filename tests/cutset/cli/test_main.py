@@ -1,15 +1,18 @@
 """The command line as a user meets it: exit codes, and what is printed where."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.samples.campaign import EVENTS
+from typer._click import Context
+from typer.main import get_command
 
 from cutset import __version__
-from cutset.cli.main import main
+from cutset.cli.main import COMMANDS, app, main
 from cutset.search.strategies import STRATEGIES
 from cutset.store.ledger import open_ledger
 
@@ -18,7 +21,7 @@ def cutset(*arguments: str, cwd: Path, **environment: str) -> subprocess.Complet
     return subprocess.run(
         [sys.executable, "-m", "cutset", *arguments],
         cwd=cwd,
-        env={"PATH": "/usr/bin:/bin", "COLUMNS": "100", **environment},
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": os.environ.get("PYTHONPATH", ""), "COLUMNS": "100", **environment},
         capture_output=True,
         text=True,
         timeout=60,
@@ -26,6 +29,7 @@ def cutset(*arguments: str, cwd: Path, **environment: str) -> subprocess.Complet
     )
 
 
+HELP = Path(__file__).with_name("help.txt")
 CONFIG = "requests: [{path: /}]\ntarget: {url: 'http://127.0.0.1:1'}\n"
 
 
@@ -128,17 +132,34 @@ def test_a_target_that_does_not_answer_could_not_be_told(tmp_path: Path) -> None
 
 def test_the_version_and_the_help_are_on_standard_output(tmp_path: Path) -> None:
     assert cutset("--version", cwd=tmp_path).stdout == f"cutset {__version__}\n"
-    help_text = cutset("--help", cwd=tmp_path).stdout
-    for command in ("demo", "explore", "report", "mesh", "collect", "Exit codes"):
-        assert command in help_text
+    for arguments in (["--help"], ["-h"], []):
+        help_text = cutset(*arguments, cwd=tmp_path, COLUMNS="80").stdout
+        assert [line.rstrip() for line in help_text.strip().splitlines()] == HELP.read_text().strip().splitlines()
 
 
-@pytest.mark.parametrize("command", ["demo", "explore", "report", "collect"])
-def test_the_help_of_each_command_has_an_example(tmp_path: Path, command: str) -> None:
-    help_text = cutset(command, "--help", cwd=tmp_path).stdout
+def test_a_command_that_needs_another_one_shows_its_help_and_is_no_success(tmp_path: Path) -> None:
+    for command in ((), ("mesh",)):
+        result = cutset(*command, cwd=tmp_path)
+        assert (result.returncode, result.stderr) == (2, "")
+        assert "Usage: cutset" in result.stdout
 
-    assert "Example" in help_text
-    assert f"cutset {command}" in help_text
+
+def test_the_help_imports_no_command() -> None:
+    program = "import sys; sys.argv[1:] = ['--help']; from cutset.cli.main import app; app(standalone_mode=False)"
+    told = "; print(*(name for name in sys.modules if name.startswith('cutset.')), file=sys.stderr)"
+    ran = subprocess.run([sys.executable, "-c", program + told], capture_output=True, text=True, check=True)
+
+    assert {name.split(".")[1] for name in ran.stderr.split()} <= {"cli", "errors", "model"}
+    assert [name for name in ran.stderr.split() if name.startswith("cutset.cli.")] == ["cutset.cli.main"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_each_command_has_an_example(command: str) -> None:
+    group = get_command(app)
+    _, found, _ = group.resolve_command(Context(group), [command])
+    for name, inner in getattr(found, "commands", {}).items() or [("", found)]:
+        *_, example = inner.help.partition("Example")
+        assert f"cutset {command}" in example, name
 
 
 @pytest.mark.parametrize("command", ["demo", "explore"])

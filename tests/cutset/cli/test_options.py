@@ -12,7 +12,7 @@ def commands() -> Iterator[tuple[str, Command]]:
     group = get_command(app)
     context = Context(group)
     for name in COMMANDS:
-        command = group.get_command(context, name)
+        command = group.resolve_command(context, [name])[1]
         yield name, command
         for inner, nested in getattr(command, "commands", {}).items():
             yield f"{name} {inner}", nested
