@@ -24,9 +24,10 @@ from tests.samples.call_systems import (
 
 from cutset.model.fault import cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
-from cutset.search import cuts as module
 from cutset.search.certificates import uncovered_sets
 from cutset.search.cuts import CutSearch
+from cutset.search.steps import cover, state
+from cutset.search.steps.diagnose import REPEATED_ASKS
 from cutset.search.strategy import Certificates, Masked, SearchSettings
 from cutset.simulation.simulated import (
     All,
@@ -54,7 +55,7 @@ from cutset.simulation.simulated import (
 def little_effort() -> Iterator[None]:
     """Plans that are not the shortest are as right as those that are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "COVER_EFFORT", 20)
+        patch.setattr(cover, "COVER_EFFORT", 20)
         yield
 
 
@@ -109,7 +110,7 @@ def test_names_that_lie_about_which_points_are_replicas_lose_nothing(
     truth = {shuffled.renamed(cut) for cut in minimal_cuts_by_brute_force(system, chosen.max_size)}
     assert set(search.result().minimal_cuts) == truth
     assert search.result().finished
-    assert max(asked.count(cut) for cut in asked) <= module.REPEATED_ASKS  # to such names, paths seem to vary
+    assert max(asked.count(cut) for cut in asked) <= REPEATED_ASKS  # to such names, paths seem to vary
 
 
 @settings(max_examples=60, deadline=None)
@@ -124,7 +125,7 @@ def test_finds_exactly_the_minimal_cuts_where_alternatives_come_in_any_order(
 
     assert set(search.result().minimal_cuts) == minimal_cuts_by_brute_force(system, chosen.max_size)
     assert search.result().finished
-    assert max(asked.count(cut) for cut in asked) <= module.REPEATED_ASKS
+    assert max(asked.count(cut) for cut in asked) <= REPEATED_ASKS
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -297,7 +298,7 @@ def test_whatever_stays_unknown_hides_no_other_cut(
         assert any(undecided <= cut for undecided in result.undecided)
     assert result.finished
     # Routes inside an optional part fail without a trace of it, so that paths seem to vary.
-    assert max(asked.count(cut) for cut in asked) <= module.REPEATED_ASKS
+    assert max(asked.count(cut) for cut in asked) <= REPEATED_ASKS
 
 
 def test_a_smaller_set_that_is_still_open_counts_though_a_larger_one_is_found_first() -> None:
@@ -507,7 +508,7 @@ def test_where_caches_make_paths_vary_it_finds_what_may_fail(system: Node, seed:
 
     assert set(search.result().minimal_cuts) == minimal_cuts_by_brute_force(system, 2)
     assert search.result().finished
-    assert max(asked.count(cut) for cut in asked) <= module.REPEATED_ASKS
+    assert max(asked.count(cut) for cut in asked) <= REPEATED_ASKS
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -654,7 +655,7 @@ def test_the_same_seed_asks_the_same_in_every_process() -> None:
 
 def test_a_proof_that_takes_too_long_ends_the_search_with_what_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     system = All(tuple(Call(api, replicas=4) for api in "ABCDEF"))
-    monkeypatch.setattr(module, "uncovered_sets", partial(uncovered_sets, patience=20))
+    monkeypatch.setattr(state, "uncovered_sets", partial(uncovered_sets, patience=20))
     search = CutSearch(SearchSettings(4, inventory=all_points(system)))
 
     explore(search, Simulation(system))

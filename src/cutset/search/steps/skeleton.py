@@ -1,7 +1,7 @@
 """Where paths of several skeletons are to choose from: the one path whose survivor would certify most.
 
-A *skeleton* is a path whichever replicas serve. Where one skeleton serves for all, `cutset.search.cover` plans all
-paths at once; here they are chosen one by one.
+A *skeleton* is a path whichever replicas serve. Where one skeleton serves for all, all paths are planned at once
+(`cutset.search.steps.covering_array`); here they are chosen one by one.
 """
 
 from dataclasses import dataclass

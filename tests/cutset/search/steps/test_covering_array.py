@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutset.search.bitset import bits
-from cutset.search.cover import choose_paths
+from cutset.search.steps.covering_array import choose_paths
 
 
 def in_columns(*widths: int) -> list[int]:

@@ -1,0 +1,66 @@
+"""Confirm: what the observed paths predict to fail is injected, each set once, exactly.
+
+It has to be: only so is a failing set known to fail.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import combinations, islice
+
+from cutset.search.bitset import bits
+from cutset.search.certificates import Clause, OutOfPatienceError, strongest, uncovered_sets
+from cutset.search.steps.state import SearchState, in_size, is_open, is_plainly_replicated
+
+PREDICTIONS = 20_000  # looked at in one round
+CONFIRM_GROWTH = 32  # of a round, as long as predictions hold
+
+
+def confirm(state: SearchState) -> list[int]:
+    """What failed other requests first, then the smallest, then the heaviest, then the most unlike the known cuts.
+
+    So that, of predictions that are wrong for the same reason, few are ventured before that shows.
+    """
+    evidence = state.evidence
+    known = 0
+    for cut in evidence.failing:
+        known |= cut if in_size(state, cut) else 0
+    hints = {evidence.to_bits(hint) for hint in state.settings.hints}
+    cuts = sorted(cut for cut in _predicted(state) if cut not in state.asked)
+    state.random.shuffle(cuts)
+    cuts.sort(key=lambda cut: (cut not in hints, cut.bit_count(), -_weight(state, cut), (cut & known).bit_count()))
+    if not is_plainly_replicated(evidence) and not state.settings.one_shot:
+        replicated = sum(points.bit_count() > 1 for points in evidence.points_of_call)
+        # One prediction that holds may be luck.
+        growth = CONFIRM_GROWTH ** (state.held if replicated > 1 else max(0, state.held - 1))
+        cuts = cuts[: max(1, replicated) * growth]
+    return cuts
+
+
+def _predicted(state: SearchState) -> set[int]:
+    """What fails if replicas of a call are equals, and calls fail the request unless a path was seen without."""
+    evidence = state.evidence
+    clauses = strongest(
+        Clause(evidence.in_calls(clause.zone), evidence.in_calls(clause.condition))
+        for certificate in evidence.certificates
+        for clause in evidence.clauses_of(certificate)
+    )
+    calls: list[int] = []
+    with suppress(OutOfPatienceError):
+        calls.extend(islice(uncovered_sets(clauses, state.settings.max_size), PREDICTIONS))
+    predicted = {evidence.in_points(each) for each in calls} | set(_siblings(state))
+    return {cut for cut in predicted if in_size(state, cut) and is_open(state, cut)}
+
+
+def _siblings(state: SearchState) -> Iterator[int]:
+    """Where some replicas of a call fail the request without the others, as many others may do so, too."""
+    evidence = state.evidence
+    for cut in evidence.failing:
+        calls = evidence.in_calls(cut)
+        replicas = evidence.in_points(calls)
+        if in_size(state, cut) and calls.bit_count() == 1 and replicas.bit_count() <= 8:
+            for chosen in combinations(bits(replicas), cut.bit_count()):
+                yield sum(chosen)
+
+
+def _weight(state: SearchState, cut: int) -> float:
+    return sum(state.settings.weights.get(point.of_api, 0.0) for point in state.evidence.to_points(cut))

@@ -1,0 +1,65 @@
+from tests.samples.call_systems import points
+from tests.samples.search_states import state_after
+
+from cutset.search.steps.merge import merge
+from cutset.search.strategy import Certificates, SearchSettings
+from cutset.simulation.simulated import All, Call, Optional
+
+SYSTEM = All((Optional(Call("A")), Optional(Call("B")), Call("C")))
+TRIED = (points("A"), points("B"))
+
+
+def test_failures_that_were_tolerated_one_by_one_are_injected_together() -> None:
+    state = state_after(SYSTEM, SearchSettings(2), *TRIED)
+
+    merger = merge(state)
+
+    assert merger is not None
+    assert merger.cut is not None
+    assert state.evidence.to_points(merger.cut) == state.evidence.to_points(merger.tolerated) == points("A", "B")
+
+
+def test_other_replicas_serve_then_than_without_faults() -> None:
+    system = All((Optional(Call("A")), Optional(Call("B")), Call("C", replicas=2)))
+    state = state_after(system, SearchSettings(2, inventory=points("C1", "C2")), *TRIED)
+
+    merger = merge(state)
+
+    assert merger is not None
+    assert merger.cut is not None
+    assert state.evidence.to_points(merger.cut) == points("A", "B", "C1")
+
+
+def test_what_was_merged_before_is_not_merged_again() -> None:
+    state = state_after(SYSTEM, SearchSettings(2), *TRIED)
+    merger = merge(state)
+    assert merger is not None
+
+    state.merged.add(merger.tolerated)
+
+    assert merge(state) is None
+
+
+def test_a_merged_set_that_was_asked_for_is_only_remembered() -> None:
+    state = state_after(SYSTEM, SearchSettings(2), *TRIED)
+    state.asked[state.evidence.to_bits(points("A", "B"))] = 1
+
+    merger = merge(state)
+
+    assert merger is not None
+    assert merger.cut is None
+
+
+def test_a_failure_that_hides_another_is_left_out() -> None:
+    """The survivor of {A} does not call B, so that it would say nothing of it."""
+    system = All((Optional(Call("A"), Optional(Call("B"))), Optional(Call("D")), Optional(Call("E")), Call("C")))
+    state = state_after(system, SearchSettings(2), *map(points, "ABDE"))
+
+    merger = merge(state)
+
+    assert merger is not None
+    assert state.evidence.to_points(merger.tolerated) == points("B", "D", "E")
+
+
+def test_strict_certificates_gain_nothing_by_merging() -> None:
+    assert merge(state_after(SYSTEM, SearchSettings(2, Certificates.STRICT), *TRIED)) is None
