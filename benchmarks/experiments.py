@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import product
@@ -34,14 +34,15 @@ from pathlib import Path
 import yaml
 
 import cutset_demo
-from cutset.cli.demo import run_boutique
-from cutset.cli.explore import open_laboratory, run_campaign
+from cutset.app.demo import run_boutique
+from cutset.app.explore import explore, open_laboratory
 from cutset.config.explore import Config, load_config
-from cutset.experiment.laboratory import MeshLaboratory
-from cutset.inject.local.mesh import MeshService, MeshSpec, run_mesh
+from cutset.experiment.mesh_laboratory import MeshLaboratory
+from cutset.inject.local.mesh import run_mesh
 from cutset.inject.plan import plan_headers
 from cutset.lineage.path import Level
 from cutset.model.fault import BASELINE, cut_of
+from cutset.model.mesh import MeshService, MeshSpec
 from cutset.model.outcome import Points, Verdict
 from cutset.model.point import Point
 from cutset.model.request import Request
@@ -193,10 +194,15 @@ def random_cut(chance: random.Random, cuts: list[Points]) -> Points:
     return whole | frozenset(chance.sample(points, chance.randint(0, min(6, len(points)))))
 
 
+async def drained(events: AsyncIterator[object]) -> None:
+    async for _ in events:
+        pass
+
+
 def measure_discovery(config: Config, store: Path) -> dict[str, float]:
     config = replace(config, requests=tuple(request for request in config.requests if request.name == "GET /"))
     start = time.perf_counter()
-    run_campaign(config, KEY, store, replay="")
+    asyncio.run(drained(explore(config, key=KEY, store=store)))
     seconds = time.perf_counter() - start
     print(f"discovery of GET / in {seconds:.2f}s", flush=True)
     return {"discovery_seconds": round(seconds, 2)}

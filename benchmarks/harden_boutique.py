@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cutset.cli.demo import run_boutique
+from cutset.app.demo import run_boutique
 
 BUDGET = 3
 # A cart that was never read has no last good answer: for a page, an empty one will do.

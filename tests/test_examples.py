@@ -3,10 +3,11 @@
 from dataclasses import fields
 from pathlib import Path
 
-from cutset.config.explore import Collector, Limits, SearchChoice, load_config, load_mesh
-from cutset.experiment.trial import Target
-from cutset.inject.local.mesh import MeshService, MeshSpec
+from cutset.campaign.settings import Limits, SearchChoice
+from cutset.config.explore import load_config, load_mesh
+from cutset.model.mesh import MeshService, MeshSpec
 from cutset.model.request import Expectation
+from cutset.model.target import Receiver, Target
 
 ROOT = Path(__file__).parent.parent
 
@@ -21,7 +22,7 @@ def test_the_example_configuration_is_valid() -> None:
 
 def test_every_setting_is_in_the_reference() -> None:
     reference = (ROOT / "docs" / "configuration.md").read_text()
-    kinds = (Target, Collector, Limits, SearchChoice, Expectation, MeshService, MeshSpec)
+    kinds = (Target, Receiver, Limits, SearchChoice, Expectation, MeshService, MeshSpec)
     # The key of a service, the table itself, a switch for benchmarks, and what is put in when the mesh starts.
     internal = {"name", "services", "filters", "first_filters", "stand_in"}
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from cutset.cli.demo import Boutique, run_boutique
+from cutset.app.demo import Boutique, run_boutique
 
 KEY = b"a key for tests"
 

@@ -13,7 +13,7 @@ import httpx
 import yaml
 
 import cutset_demo
-from cutset.cli.demo import Boutique
+from cutset.app.demo import Boutique
 from cutset.model.event import ExperimentFinished
 from cutset.store.ledger import open_ledger
 

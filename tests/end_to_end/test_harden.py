@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cutset.cli.demo import run_boutique
+from cutset.app.demo import run_boutique
 
 CUTSET = [sys.executable, "-m", "cutset"]
 KEY = "a key for tests"

@@ -1,9 +1,8 @@
 """The events of a small campaign with one of everything that a report must show."""
 
 from cutset.model.event import (
-    CampaignFinished,
+    CampaignEvent,
     CampaignStarted,
-    Event,
     ExperimentFinished,
     RequestAudited,
     RequestFinished,
@@ -11,6 +10,7 @@ from cutset.model.event import (
 from cutset.model.fault import Fault
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
+from cutset.model.run import Loop, RunFinished, RunStarted
 
 
 def points(*texts: str) -> Points:
@@ -37,12 +37,12 @@ def audited(
     )
 
 
-EVENTS: list[Event] = [
+RUN = RunStarted(loop=Loop.CAMPAIGN, run="20261116-030000-aa", command="explore")
+REPLAY = "cutset explore --replay"
+EVENTS: list[CampaignEvent] = [  # after that
     CampaignStarted(
         requests=("GET /", "POST /pay", "GET /down"),
-        settings="",
         max_size=3,
-        replay="cutset explore --replay",
         strategy="cuts",
         certificates="hybrid",
         across_requests="verify",
@@ -95,5 +95,5 @@ EVENTS: list[Event] = [
         undecided=(points("x/Y"),),
         predicted=(points("a/1", "a/2"), points("a/1", "a/3"), points("b/1", "b/2", "b/3")),
     ),
-    CampaignFinished(reason="POST /pay: the budget of experiments is spent"),
+    RunFinished(reason="POST /pay: the budget of experiments is spent"),
 ]

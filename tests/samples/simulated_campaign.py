@@ -2,12 +2,14 @@
 
 import asyncio
 import sys
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 from cutset.campaign.explore import explore
-from cutset.campaign.settings import CampaignSettings
+from cutset.campaign.settings import CampaignSettings, Limits
 from cutset.model.event import RequestAudited
-from cutset.model.fault import BASELINE, UNAVAILABLE, Cut, points_of
+from cutset.model.fault import BASELINE, Cut, points_of
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.request import Request, Step
 from cutset.simulation.simulated import All, Call, Execution, FirstOf, Node, Optional
@@ -25,7 +27,17 @@ SYSTEMS: dict[str, Node] = {
     ),
 }
 REQUESTS = [Request(name, Step("GET", "/")) for name in SYSTEMS]
-SETTINGS = CampaignSettings(max_size=3, effect=UNAVAILABLE, parallel=4, max_experiments=10_000)
+SETTINGS = CampaignSettings(limits=Limits(parallel=4))
+
+
+def changed(settings: CampaignSettings, **options: Any) -> CampaignSettings:
+    """The settings with other limits, or another choice of search: whichever section has the option."""
+    names = {each.name for each in fields(Limits)}
+    return replace(
+        settings,
+        limits=replace(settings.limits, **{name: value for name, value in options.items() if name in names}),
+        search=replace(settings.search, **{name: value for name, value in options.items() if name not in names}),
+    )
 
 
 class SimulatedLaboratory:

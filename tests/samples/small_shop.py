@@ -25,14 +25,16 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer, set_span_in_context
 
-from cutset.experiment.trial import Bench, Target
-from cutset.inject.local.mesh import Mesh, MeshService, MeshSpec, run_mesh
+from cutset.experiment.trial import Bench
+from cutset.inject.local.mesh import Mesh, run_mesh
 from cutset.lineage.path import Level
 from cutset.model.fault import Cut, Fault
+from cutset.model.mesh import MeshService, MeshSpec
 from cutset.model.outcome import Points
 from cutset.model.point import Point
 from cutset.model.request import Request, Step
 from cutset.model.span import Span
+from cutset.model.target import Target
 from cutset.traces.collector import Collector, Encoding, collect
 from cutset.workload.send import open_client
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from cutset.campaign.settings import CampaignSettings
-from cutset.model.event import Event, ExperimentFinished, RequestAudited, RequestFinished
+from cutset.model.event import CampaignEvent, ExperimentFinished, RequestAudited, RequestFinished
 from cutset.model.fault import points_of
 from cutset.model.finding import findings_of
 from cutset.model.outcome import Outcome, Points, Verdict
@@ -39,7 +39,7 @@ class ClassSearch:
             return []
         cuts = self._search.ask(limit)
         self.result = self._search.result()
-        if cuts and 0 < self._settings.max_rounds < self.round:
+        if cuts and 0 < self._settings.limits.rounds < self.round:
             self._stopped = "the budget of rounds is spent"
             return []
         return cuts
@@ -56,8 +56,9 @@ class ClassSearch:
         complete_up_to, reason = result.complete_up_to, spent or self._stopped
         if frozenset() in result.minimal_cuts:
             complete_up_to, reason = -1, "the request fails without any fault"
-        elif not reason and complete_up_to < self._settings.max_size:
-            reason = f"the strategy `{self._settings.strategy}` has nothing left to try, or its proof takes too long"
+        elif not reason and complete_up_to < self._settings.limits.max_size:
+            strategy = self._settings.search.strategy
+            reason = f"the strategy `{strategy}` has nothing left to try, or its proof takes too long"
         return RequestFinished(
             request=self.request.name,
             complete_up_to=complete_up_to,
@@ -74,20 +75,20 @@ class ClassSearch:
             self._failing.add(points_of(outcome.cut))
 
 
-def begin(request: Request, settings: CampaignSettings, events: Sequence[Event]) -> ClassSearch:
+def begin(request: Request, settings: CampaignSettings, events: Sequence[CampaignEvent]) -> ClassSearch:
     """`events` are all of the campaign so far, the audit of this request included."""
     own = [event for event in events if getattr(event, "request", None) == request.name]
     calls = next(event.calls for event in reversed(own) if isinstance(event, RequestAudited))
     inventory = calls | frozenset(_replicas(calls, settings.replicas))
     failing = _failing_others(request.name, events)
-    search = STRATEGIES[settings.strategy].start(
+    search = STRATEGIES[settings.search.strategy].start(
         SearchSettings(
-            max_size=settings.max_size,
-            certificates=settings.certificates,
+            max_size=settings.limits.max_size,
+            certificates=settings.search.certificates,
             inventory=inventory,
             weights=_weights(events),
-            hints=tuple(cut for cut in failing if cut <= inventory and len(cut) <= settings.max_size),
-            trust_hints=settings.across_requests is AcrossRequests.TRUST,
+            hints=tuple(cut for cut in failing if cut <= inventory and len(cut) <= settings.limits.max_size),
+            trust_hints=settings.search.across_requests is AcrossRequests.TRUST,
         )
     )
     past: list[Outcome] = []
@@ -101,7 +102,7 @@ def begin(request: Request, settings: CampaignSettings, events: Sequence[Event])
     return ClassSearch(request, search, settings, past, past_rounds)
 
 
-def _weights(events: Sequence[Event]) -> dict[Point, float]:
+def _weights(events: Sequence[CampaignEvent]) -> dict[Point, float]:
     """The impact of each API, by the calls that the latest audit of each request saw (MicroFI §4.4.4)."""
     audits = {event.request: event for event in events if isinstance(event, RequestAudited)}
     kinds = []
@@ -111,7 +112,7 @@ def _weights(events: Sequence[Event]) -> dict[Point, float]:
     return api_rank(kinds)
 
 
-def _failing_others(request: str, events: Sequence[Event]) -> Iterator[Points]:
+def _failing_others(request: str, events: Sequence[CampaignEvent]) -> Iterator[Points]:
     """What failed other classes before this one's first experiment, so that resuming changes nothing."""
     before = []
     for event in events:

@@ -10,56 +10,45 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from math import ceil
-from typing import Protocol
 
 from cutset.campaign.class_search import ClassSearch, begin
 from cutset.campaign.settings import CampaignSettings
 from cutset.errors import HaltedError
+from cutset.experiment.laboratory import Laboratory
 from cutset.model.event import (
-    CampaignFinished,
+    CampaignEvent,
     CampaignStarted,
-    Event,
     ExperimentFinished,
     RequestAudited,
     RequestFinished,
 )
-from cutset.model.fault import Cut, cut_of
+from cutset.model.fault import cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.request import Request
+from cutset.model.run import RunFinished
 from cutset.search.strategies import AcrossRequests
 from cutset.store.ledger import Ledger
-
-
-class Laboratory(Protocol):
-    """Where experiments happen: `cutset.experiment` on a real system, a simulation in tests."""
-
-    async def audit(self, request: Request) -> RequestAudited: ...
-
-    async def run(self, request: Request, cut: Cut) -> Outcome: ...
-
-    async def recovered(self) -> bool:
-        """Whether all servers are there (again)."""
-        ...
+from cutset.store.runs import campaign_events
 
 
 async def explore(
-    campaign: str,
+    run: str,
     requests: Sequence[Request],
     laboratory: Laboratory,
     ledger: Ledger,
     settings: CampaignSettings,
     *,
     clock: Callable[[], float] = time.monotonic,
-) -> AsyncIterator[Event]:
-    """Starts the campaign, or continues it where the ledger ends. Yields each event after it was recorded."""
-    events: asyncio.Queue[Event | None] = asyncio.Queue()
+) -> AsyncIterator[CampaignEvent]:
+    """Runs the campaign on from where the ledger ends. Yields each event after it was recorded."""
+    events: asyncio.Queue[CampaignEvent | None] = asyncio.Queue()
 
-    def record(event: Event) -> None:
-        ledger.append(campaign, time.time(), event)
+    def record(event: CampaignEvent) -> None:
+        ledger.append(run, event)
         events.put_nowait(event)
 
-    run = _Campaign(laboratory, settings, record, ledger.events(campaign), clock)
-    runner = asyncio.ensure_future(run.all(requests))
+    campaign = _Campaign(laboratory, settings, record, campaign_events(ledger, run), clock)
+    runner = asyncio.ensure_future(campaign.all(requests))
     runner.add_done_callback(lambda _: events.put_nowait(None))
     try:
         while (event := await events.get()) is not None:
@@ -77,8 +66,8 @@ class _Campaign:
         self,
         laboratory: Laboratory,
         settings: CampaignSettings,
-        record: Callable[[Event], None],
-        history: Sequence[Event],
+        record: Callable[[CampaignEvent], None],
+        history: Sequence[CampaignEvent],
         clock: Callable[[], float],
     ) -> None:
         self._laboratory = laboratory
@@ -86,7 +75,7 @@ class _Campaign:
         self._append = record
         self._events = list(history)
         self._clock = clock
-        self._deadline = clock() + 60 * settings.max_minutes if settings.max_minutes else float("inf")
+        self._deadline = clock() + 60 * settings.limits.minutes if settings.limits.minutes else float("inf")
         self._asked = sum(isinstance(event, ExperimentFinished) for event in history)
         self._waiting: deque[Request] = deque()  # audited, but not begun
         self._searches: list[ClassSearch] = []  # begun and not finished
@@ -97,7 +86,7 @@ class _Campaign:
         done = {
             event.request
             for event in self._events
-            if isinstance(event, RequestFinished) and event.complete_up_to >= self._settings.max_size
+            if isinstance(event, RequestFinished) and event.complete_up_to >= self._settings.limits.max_size
         }
         self._start(requests)
         # One at a time and before any fault: the audit attributes every stray call to the one request under way.
@@ -114,20 +103,20 @@ class _Campaign:
                     # Searches think for seconds at times, and requests under way must be answered meanwhile.
                     await asyncio.to_thread(self._running.pop(task).learn, task.result())
         await self._end()
-        self._record(CampaignFinished(reason="; ".join(self._unfinished)))
+        self._record(RunFinished(reason="; ".join(self._unfinished)))
 
     def _start(self, requests: Sequence[Request]) -> None:
         self._record(
             CampaignStarted(
                 requests=tuple(request.name for request in requests),
-                settings=self._settings.fingerprint,
-                max_size=self._settings.max_size,
-                replay=self._settings.replay,
-                strategy=self._settings.strategy,
-                certificates=self._settings.certificates,
-                across_requests=self._settings.across_requests,
-                repeats=self._settings.repeats,
-                flake_rate=self._settings.flake_rate,
+                max_size=self._settings.limits.max_size,
+                points=self._settings.points,
+                effect=str(self._settings.effect),
+                strategy=self._settings.search.strategy,
+                certificates=self._settings.search.certificates,
+                across_requests=self._settings.search.across_requests,
+                repeats=self._settings.limits.failures_needed,
+                flake_rate=self._settings.limits.flake_rate,
             )
         )
 
@@ -148,15 +137,15 @@ class _Campaign:
     async def _fill_slots(self, group: asyncio.TaskGroup) -> None:
         """Shares the free slots between the classes that have begun and still have something to ask."""
         hungry = list(self._searches)
-        while not self._spent() and (free := self._settings.parallel - len(self._running)):
+        while not self._spent() and (free := self._settings.limits.parallel - len(self._running)):
             if self._is_time_for_another(hungry):
                 hungry.append(await self._begin_next())
             if not hungry:
                 return
             search = min(hungry, key=self._in_flight)
             share = ceil(free / len(hungry))
-            if self._settings.max_experiments:
-                share = min(share, self._settings.max_experiments - self._asked)
+            if self._settings.limits.experiments:
+                share = min(share, self._settings.limits.experiments - self._asked)
             cuts = await asyncio.to_thread(search.ask, share)
             for cut in cuts:
                 self._asked += 1
@@ -175,9 +164,9 @@ class _Campaign:
         """
         if not self._waiting:
             return False
-        if self._settings.across_requests is AcrossRequests.TRUST:
+        if self._settings.search.across_requests is AcrossRequests.TRUST:
             return not self._searches
-        return not hungry or all(search.answered >= self._settings.parallel for search in self._searches)
+        return not hungry or all(search.answered >= self._settings.limits.parallel for search in self._searches)
 
     def _in_flight(self, search: ClassSearch) -> int:
         return sum(each is search for each in self._running.values())
@@ -196,7 +185,7 @@ class _Campaign:
             self._finish(search.end(self._spent() if more else ""))
 
     def _spent(self) -> str:
-        if 0 < self._settings.max_experiments <= self._asked:
+        if 0 < self._settings.limits.experiments <= self._asked:
             return "the budget of experiments is spent"
         return "the budget of time is spent" if self._clock() >= self._deadline else ""
 
@@ -205,7 +194,7 @@ class _Campaign:
             self._unfinished.append(f"{finished.request}: {finished.reason}")
         self._record(finished)
 
-    def _record(self, event: Event) -> None:
+    def _record(self, event: CampaignEvent) -> None:
         self._append(event)
         self._events.append(event)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cutset.config.explore import signing_key
+from cutset.config.key import signing_key
 from cutset.errors import UsageError
 from cutset_agent.launch import agent_environment
 

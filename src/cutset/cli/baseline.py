@@ -8,12 +8,11 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from cutset.app.report import exit_code, read_campaign
 from cutset.cli.options import DEFAULT_STORE, StoreOption
-from cutset.cli.report import exit_code, find_campaign, open_store
 from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
 from cutset.report.campaign.baseline import Accepted, accept, compare, merge, to_yaml
-from cutset.report.campaign.summary import summarise
 
 DEFAULT_BASELINE = Path("baseline.yaml")
 
@@ -49,15 +48,14 @@ def baseline_command(
             f"`{output}` exists",
             hint="`--merge` brings it up to date, `--force` writes it anew, `-o` names another file",
         )
-    with open_store(store) as ledger:
-        events = ledger.events(find_campaign(ledger, campaign))
+    known = read_campaign(store, campaign)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     old = _known(output, console, force=force)
-    accepted = merge(old, events) if update else accept(summarise(events), old)
+    accepted = merge(old, known.events) if update else accept(known.summary, old)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(to_yaml(accepted), encoding="utf-8")
     _tell(console, output, old, accepted)
-    if exit_code(summarise(events), compare(accepted, events)):
+    if exit_code(known.summary, compare(accepted, known.events)):
         console.print("[yellow]The campaign left something open, so there may be more to find: see `cutset report`[/]")
 
 

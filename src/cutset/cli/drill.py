@@ -11,7 +11,6 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.cli.explore import replay_command
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, StoreOption
 from cutset.cli.record import report_losses
 from cutset.cli.run import run_async
@@ -23,8 +22,10 @@ from cutset.drill.session import DrillFinished, PhaseBegan, ServiceStarted, Sess
 from cutset.drill.settings import DrillSettings
 from cutset.errors import TargetError, UsageError
 from cutset.model.drill import DrillResult, DrillTest, DrillVerdict
+from cutset.model.run import Loop, RunStarted
 from cutset.report.drill.page import drill_page
 from cutset.report.drill.terminal import plan_document, plan_lines, result_lines, results_document
+from cutset.report.replaying import replay_command
 from cutset.store.run_id import new_run_id
 from cutset.workload.recording.folder import read_recording
 from cutset.workload.templates.rules import rules_for
@@ -70,8 +71,8 @@ def drill_command(
             f"The recording in `{settings.recording}` has no request that can be sent again",
             hint="Record some with `cutset record`",
         )
-    options = {"-c": (config_file, DEFAULT_CONFIG), "--store": (store, DEFAULT_STORE)}
-    command = replay_command("cutset drill", options)
+    begun = RunStarted(loop=Loop.DRILL, command="drill", config=str(config_file.absolute()))
+    command = replay_command(begun, store)
     session = history.unfinished_session(store) if resume else new_run_id()
     if not session:
         raise UsageError("There is no interrupted session of drills to resume", hint="Start one with `cutset drill`")

@@ -2,54 +2,41 @@
 
 import json
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.campaign.explore import explore
-from cutset.campaign.settings import CampaignSettings
+from cutset.app.explore import Retrial, explore, replay_finding
+from cutset.app.report import Campaign, campaign_of, exit_code
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, RequestOption, StoreOption
 from cutset.cli.progress import show_progress
 from cutset.cli.report import (
     AgainstOption,
     ExplainOption,
-    ForCi,
     JunitOption,
     SarifOption,
     SourceOption,
-    exit_code,
     for_ci,
-    run_explain,
     show_campaign,
+    show_explanation,
 )
 from cutset.cli.run import run_async
-from cutset.config.explore import Config, Limits, SearchChoice, load_config, signing_key
+from cutset.config.explore import adjusted, load_config
+from cutset.config.key import signing_key
 from cutset.errors import UsageError
-from cutset.experiment.laboratory import MeshLaboratory
-from cutset.experiment.trial import Bench
 from cutset.lineage.path import Level
-from cutset.model.event import Event
-from cutset.model.finding import Finding, findings_of
-from cutset.model.outcome import Outcome, Verdict
-from cutset.model.request import Request
-from cutset.model.wording import did_you_mean, known_names, sentences
-from cutset.report.campaign.summary import summarise
+from cutset.model.event import CampaignEvent
+from cutset.model.outcome import Verdict
+from cutset.model.summary import summarise
 from cutset.report.campaign.terminal import describe_cut
 from cutset.search.strategies import STRATEGIES, AcrossRequests, StrategyName
 from cutset.search.strategy import Certificates
-from cutset.store.codec import outcome_to_dict
-from cutset.store.ledger import Ledger, open_ledger
-from cutset.store.run_id import new_run_id
-from cutset.traces.collector import collect
-from cutset.workload.send import open_client
+from cutset.store.codec import to_jsonable
 
-Section = TypeVar("Section", Limits, SearchChoice)
 PointsOption = Annotated[Level | None, typer.Option("--points", help="How finely faults are told apart.")]
 MaxSizeOption = Annotated[int | None, typer.Option("--max-size", "-k", min=1, max=9, help="Largest cut to look for.")]
 ParallelOption = Annotated[int | None, typer.Option("--parallel", "-p", min=1, max=512, help="Experiments in flight.")]
@@ -131,11 +118,11 @@ def explore_command(
     if (explain is not None or replay) and (against or junit_file or sarif_file):
         raise UsageError("`--against`, `--junit` and `--sarif` go with a whole campaign")
     if explain is not None:
-        raise typer.Exit(run_explain(store, "", explain, request, as_json=as_json))
-    config = adjust(
+        raise typer.Exit(show_explanation(store, "", explain, request, as_json=as_json))
+    config = adjusted(
         load_config(config_file),
-        request,
-        points,
+        requests=request or (),
+        points=points,
         limits={
             "max_size": max_size,
             "parallel": parallel,
@@ -148,128 +135,28 @@ def explore_command(
     wanted = for_ci(against, junit_file, sarif_file, source, config_file)
     key = signing_key(os.environ)
     if replay:
-        raise typer.Exit(run_replay(config, key, store, replay, as_json=as_json))
-    options = {"-c": (config_file, DEFAULT_CONFIG), "--store": (store, DEFAULT_STORE)}
-    command = replay_command("cutset explore", options)
-    replicas = {service.name: len(service.replicas) for service in config.mesh.services} if config.mesh else {}
-    campaign, events = run_campaign(config, key, store, replay=command, replicas=replicas, resume=resume)
-    raise typer.Exit(conclude(campaign, events, wanted, as_json=as_json))
+        raise typer.Exit(show_retrial(run_async(replay_finding(config, replay, key=key, store=store)), as_json=as_json))
+    campaign = run_campaign(explore(config, key=key, store=store, resume=resume), store)
+    raise typer.Exit(exit_code(campaign.summary, show_campaign(campaign, wanted, as_json=as_json)))
 
 
-def adjust(
-    config: Config,
-    names: list[str] | None,
-    points: Level | None,
-    *,
-    limits: Mapping[str, float | None],
-    search: Mapping[str, str | None],
-) -> Config:
-    """What the command line says wins over the file; None stands for an option that was not given."""
-    return replace(
-        config,
-        limits=_override(config.limits, limits),
-        search=_override(config.search, search),
-        requests=tuple(_request_named(name, config.requests) for name in names) if names else config.requests,
-        points=points or config.points,
-    )
+def run_campaign(events: AsyncIterator[CampaignEvent], store: Path, *, command: str = "cutset explore") -> Campaign:
+    """To its end, with progress on standard error. `command` is the one that resumes it, or begins another."""
+    recorded: list[CampaignEvent] = []
+    try:
+        run_async(show_progress(events, recorded))
+    except KeyboardInterrupt:
+        found = len(summarise(recorded).findings)
+        kept = f"Stopped; {found} findings so far are kept: see `cutset report`. "
+        resumption = f"Go on with `{command} --resume`" if command == "cutset explore" else ""
+        Console(stderr=True).print(kept + resumption, highlight=False)
+        raise
+    return campaign_of(recorded, store)
 
 
-def _override(section: Section, options: Mapping[str, Any]) -> Section:
-    return replace(section, **{name: value for name, value in options.items() if value is not None})
-
-
-def replay_command(command: str, options: Mapping[str, tuple[Path, Path]]) -> str:
-    """With the options whose values are not the default ones."""
-    given = [f" {name} {value}" for name, (value, default) in options.items() if value != default]
-    return f"{command}{''.join(given)} --replay"
-
-
-def run_campaign(
-    config: Config,
-    key: bytes,
-    store: Path,
-    *,
-    replay: str,
-    replicas: Mapping[str, int] | None = None,
-    resume: bool = False,
-) -> tuple[str, list[Event]]:
-    """Runs to the end, with progress on standard error; returns the campaign's name and all its events.
-
-    `replicas` says how many each service has, as far as known; the others are learnt from traces.
-    """
-    settings = CampaignSettings(
-        max_size=config.limits.max_size,
-        effect=config.effect,
-        parallel=config.limits.parallel,
-        max_experiments=config.limits.experiments,
-        max_rounds=config.limits.rounds,
-        max_minutes=config.limits.minutes,
-        strategy=config.search.strategy,
-        certificates=config.search.certificates,
-        across_requests=config.search.across_requests,
-        replicas=replicas or {},
-        repeats=config.limits.failures_needed,
-        flake_rate=config.limits.flake_rate,
-        fingerprint=_fingerprint(config),
-        replay=replay,
-    )
-
-    async def run(ledger: Ledger, campaign: str) -> None:
-        async with open_laboratory(config, key) as laboratory:
-            events = explore(campaign, config.requests, laboratory, ledger, settings)
-            await show_progress(events, past=ledger.events(campaign))
-
-    with open_ledger(store) as ledger:
-        campaign = _unfinished(ledger, settings) if resume else new_run_id()
-        try:
-            run_async(run(ledger, campaign))
-        except KeyboardInterrupt:
-            done = len(summarise(ledger.events(campaign)).findings)
-            Console(stderr=True).print(
-                f"Stopped; {done} findings so far are kept. Go on with `cutset explore --resume`", highlight=False
-            )
-            raise
-        return campaign, ledger.events(campaign)
-
-
-def conclude(campaign: str, events: Sequence[Event], wanted: ForCi = ForCi(), *, as_json: bool) -> int:
-    """Prints the report; returns the exit code."""
-    return exit_code(summarise(events), show_campaign(campaign, events, wanted, as_json=as_json))
-
-
-@asynccontextmanager
-async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLaboratory]:
-    async with (
-        collect(
-            host=config.collector.host, http_port=config.collector.http_port, grpc_port=config.collector.grpc_port
-        ) as collector,
-        open_client(config.limits.parallel) as client,
-    ):
-        bench = Bench(
-            target=config.target,
-            key=key,
-            collector=collector,
-            client=client,
-            level=config.points,
-            trace_timeout=config.limits.trace_timeout,
-            export_interval=config.collector.export_interval,
-        )
-        yield MeshLaboratory(bench, repeats=config.limits.failures_needed)
-
-
-def run_replay(config: Config, key: bytes, store: Path, finding_id: str, *, as_json: bool) -> int:
-    with open_ledger(store) as ledger:
-        finding = _find(ledger, finding_id)
-    request = _request_named(finding.request, config.requests)
-
-    async def run() -> Outcome:
-        async with open_laboratory(config, key) as laboratory:
-            audited = await laboratory.audit(request)
-            if not audited.healthy:
-                return Outcome(finding.cut, Verdict.UNKNOWN, audited.reason)
-            return await laboratory.run(request, finding.cut)
-
-    outcome = run_async(run())
+def show_retrial(retrial: Retrial, *, as_json: bool) -> int:
+    """Prints what came of it; returns the exit code."""
+    finding, outcome = retrial.finding, retrial.outcome
     words, code = {
         Verdict.FAILED: ("[red]x still fails[/]", 1),
         Verdict.UNKNOWN: ("[magenta]! could not tell[/]", 3),
@@ -277,50 +164,10 @@ def run_replay(config: Config, key: bytes, store: Path, finding_id: str, *, as_j
         Verdict.SURVIVED: ("[green]+ no longer fails[/]", 0),
     }[outcome.verdict]
     if as_json:
-        print(json.dumps({"id": finding.id, "request": finding.request} | outcome_to_dict(outcome), indent=2))
+        print(json.dumps({"id": finding.id, "request": finding.request} | to_jsonable(outcome), indent=2))
     else:
         console = Console(highlight=False, soft_wrap=True)
         console.print(f"{words}  {escape(finding.request)}  [bold]{escape(describe_cut(finding.cut))}[/]")
         console.print(f"  user sees  {escape(outcome.reason)}")
         console.print(f"  evidence   [dim]{' '.join(outcome.trace_ids)}[/]")
     return code
-
-
-def _fingerprint(config: Config) -> str:
-    """What outcomes depend on. Limits may change between an interruption and the resumption."""
-    relevant: dict[str, Any] = {
-        "requests": [repr(request) for request in config.requests],
-        "effect": str(config.effect),
-        "points": str(config.points),
-        "environment": config.target.environment,
-    }
-    return json.dumps(relevant, sort_keys=True)
-
-
-def _unfinished(ledger: Ledger, settings: CampaignSettings) -> str:
-    unfinished = [record for record in ledger.campaigns() if not record.finished]
-    if not unfinished:
-        raise UsageError("There is no unfinished campaign to resume", hint="Start one with `cutset explore`")
-    if unfinished[-1].settings != settings.fingerprint:
-        raise UsageError(
-            f"Campaign `{unfinished[-1].id}` ran with other requests, points or effect, so it cannot be resumed",
-            hint="Undo the change of configuration, or start anew without `--resume`",
-        )
-    return unfinished[-1].id
-
-
-def _find(ledger: Ledger, finding_id: str) -> Finding:
-    known: dict[str, Finding] = {}
-    for record in ledger.campaigns():
-        known |= {finding.id: finding for finding in findings_of(ledger.events(record.id))}
-    if finding_id not in known:
-        raise UsageError(f"There is no finding `{finding_id}`", hint="`cutset report` lists them")
-    return known[finding_id]
-
-
-def _request_named(name: str, requests: Sequence[Request]) -> Request:
-    for request in requests:
-        if request.name == name:
-            return request
-    names = [request.name for request in requests]
-    raise UsageError(f"There is no request `{name}`", hint=sentences(did_you_mean(name, names), known_names(names)))

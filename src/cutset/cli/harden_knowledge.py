@@ -9,13 +9,13 @@ from cutset.config.harden import HardenChoice
 from cutset.harden.failure_rates import Calls, calls_seen, failure_rates
 from cutset.harden.probability import Rates, common_cause, rates_of
 from cutset.harden.remedies.evidence import Evidence, Latency, evidence_of
-from cutset.inject.local.mesh import MeshSpec
 from cutset.lineage.call_tree import api_of
-from cutset.model.event import Event, RequestAudited
+from cutset.model.event import CampaignEvent, RequestAudited
 from cutset.model.fault import points_of
 from cutset.model.finding import Finding
+from cutset.model.mesh import MeshSpec
 from cutset.model.point import Point
-from cutset.report.campaign.summary import Summary, summarise
+from cutset.model.summary import CampaignSummary, summarise
 from cutset.select.api_rank import TraceKind, api_rank
 from cutset.select.rankings import trace_kinds
 from cutset.store.durations import server_durations
@@ -25,8 +25,8 @@ from cutset.store.manifest import open_spans
 @dataclass(frozen=True, slots=True)
 class Knowledge:
     campaign: str
-    events: Sequence[Event]
-    summary: Summary
+    events: Sequence[CampaignEvent]
+    summary: CampaignSummary
     ranks: Mapping[Point, float]  # APIRank
     evidence: Mapping[Point, Evidence]
     traffic: Mapping[str, float] = field(default_factory=dict)  # requests per day, by class
@@ -37,7 +37,7 @@ class Knowledge:
         return self.summary.findings
 
 
-def gather(campaign: str, events: Sequence[Event], store: Path, choice: HardenChoice) -> Knowledge:
+def gather(campaign: str, events: Sequence[CampaignEvent], store: Path, choice: HardenChoice) -> Knowledge:
     summary = summarise(events)
     evidence = evidence_of(events, summary.findings)
     if not open_spans(store).spans:
@@ -65,7 +65,7 @@ def failure_rates_of(known: Knowledge, choice: HardenChoice) -> Rates:
     return rates_of({point: each.rate for point, each in rates.items()}, causes)
 
 
-def _ranks_of(events: Sequence[Event]) -> dict[Point, float]:
+def _ranks_of(events: Sequence[CampaignEvent]) -> dict[Point, float]:
     """From the audits alone: one kind of trace per request."""
     kinds = [
         TraceKind(frozenset(point.of_api for point in event.calls), _inside(event))

@@ -1,22 +1,22 @@
 """What `cutset harden` does with the running system: times its calls, and injects every known cut again."""
 
 import asyncio
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean, median
 
+from cutset.app.explore import explore
 from cutset.cli.explore import run_campaign
 from cutset.config.explore import Config
 from cutset.errors import TargetError, UsageError
-from cutset.experiment.laboratory import MeshLaboratory
+from cutset.experiment.mesh_laboratory import MeshLaboratory
 from cutset.experiment.trial import Trial
 from cutset.harden.remedies.evidence import Evidence, latency_of
 from cutset.harden.verification import Effort, Recheck
 from cutset.lineage.calls import calls_of
 from cutset.lineage.path import Level
-from cutset.model.event import CampaignStarted, Event
+from cutset.model.event import CampaignEvent, CampaignStarted
 from cutset.model.fault import BASELINE, Cut
 from cutset.model.finding import Finding
 from cutset.model.point import Point
@@ -37,10 +37,7 @@ class Observed:
 
 def as_explored(config: Config, started: CampaignStarted) -> Config:
     """With the requests, points and size of the campaign, so that results can be compared."""
-    try:
-        level = Level(json.loads(started.settings)["points"])
-    except (ValueError, KeyError, TypeError):
-        level = config.points
+    level = Level(started.points) if started.points else config.points
     requests = tuple(request for request in config.requests if request.name in started.requests)
     if missing := set(started.requests) - {request.name for request in requests}:
         raise UsageError(
@@ -122,11 +119,9 @@ def with_timing(evidence: Mapping[Point, Evidence], observed: Observed) -> dict[
     }
 
 
-def explore_again(config: Config, key: bytes, store: Path) -> Sequence[Event]:
-    """A campaign in a ledger of its own, so that the one that was hardened against stays the latest."""
-    replicas = {service.name: len(service.replicas) for service in config.mesh.services} if config.mesh else {}
-    _, events = run_campaign(config, key, store / "verify", replay="cutset explore --replay", replicas=replicas)
-    return events
+def explore_again(config: Config, key: bytes, store: Path, part_of: str) -> Sequence[CampaignEvent]:
+    """A campaign on behalf of another, so that the one that was hardened against stays the latest."""
+    return run_campaign(explore(config, key=key, store=store, part_of=part_of), store).events
 
 
 def _attempts(trial: Trial) -> int:

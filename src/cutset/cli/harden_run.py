@@ -9,16 +9,18 @@ from pathlib import Path
 
 from rich.console import Console
 
-from cutset.cli.explore import open_laboratory
+from cutset.app.explore import open_laboratory
+from cutset.app.mesh import change_running_mesh, first_version
+from cutset.app.report import read_campaign
 from cutset.cli.harden_decision import best_choice, odds_of, posed_problem
 from cutset.cli.harden_knowledge import Knowledge, gather, with_mesh
 from cutset.cli.harden_live import as_explored, audit_all, explore_again, observe, reinject, with_timing
 from cutset.cli.harden_write import write_manifests
-from cutset.cli.mesh_changes import change_running_mesh, first_version
-from cutset.cli.report import find_campaign, open_store
 from cutset.cli.run import run_async
-from cutset.config.explore import Config, load_config, load_mesh, read_yaml, signing_key
+from cutset.config.explore import Config, load_config, load_mesh
 from cutset.config.harden import HardenChoice, Objective, load_harden
+from cutset.config.key import signing_key
+from cutset.config.yaml import read_yaml
 from cutset.errors import UsageError
 from cutset.harden.frontier import frontier
 from cutset.harden.mesh_settings import mesh_settings
@@ -26,14 +28,14 @@ from cutset.harden.problem import Candidate, Choice, Level, Problem
 from cutset.harden.remedies.evidence import Evidence
 from cutset.harden.remedies.registry import advise
 from cutset.harden.verification import Verification, compared, new_degradations
-from cutset.inject.local.mesh import MeshSpec
 from cutset.manifests.istio import istio_manifests
 from cutset.manifests.mesh_file import merge_settings
 from cutset.model.advice import Advice
-from cutset.model.event import Event
+from cutset.model.event import CampaignEvent
+from cutset.model.mesh import MeshSpec
 from cutset.model.outcome import Verdict
 from cutset.model.point import Point
-from cutset.report.campaign.summary import summarise
+from cutset.model.summary import summarise
 from cutset.report.hardening.plot import frontier_svg
 from cutset.report.hardening.terminal import Applied, Hardening, Site, to_document, to_lines
 
@@ -68,9 +70,9 @@ class _Decision:
 def run_harden(options: HardenOptions) -> int:
     """Prints what was found; returns the exit code."""
     wishes = load_harden(options.cost, options.config_file)
-    with open_store(options.store) as ledger:
-        campaign = find_campaign(ledger, options.campaign)
-        known = gather(campaign, ledger.events(campaign), options.store, wishes)
+    explored = read_campaign(options.store, options.campaign)
+    campaign = explored.id
+    known = gather(campaign, explored.events, options.store, wishes)
     if not known.findings:
         raise UsageError(f"Campaign `{campaign}` has no findings: there is nothing to harden")
     problem = posed_problem(known, wishes, options.level, options.high)
@@ -87,7 +89,7 @@ def run_harden(options: HardenOptions) -> int:
         session = _session(decision, config, evidence, mesh_file, apply=options.apply, verify=options.verify)
         evidence, applied, verification = run_async(session)
         if verification and not options.known_only:
-            events = explore_again(config, signing_key(os.environ), options.store)
+            events = explore_again(config, signing_key(os.environ), options.store, campaign)
             verification = _with_news(verification, known, events)
     sites = _sites(decision, evidence)
     found = Hardening(
@@ -160,7 +162,7 @@ def _expected_gone(decision: _Decision, mesh: MeshSpec | None, *, only_mesh: boo
     return frozenset(each.finding for each in decision.problem.weaknesses if each.mitigated_by(hardened))
 
 
-def _with_news(verification: Verification, known: Knowledge, events: Sequence[Event]) -> Verification:
+def _with_news(verification: Verification, known: Knowledge, events: Sequence[CampaignEvent]) -> Verification:
     after = summarise(events)
     new, grown = compared(known.findings, after.findings)
     degraded = [

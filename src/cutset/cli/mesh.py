@@ -1,9 +1,7 @@
 """`cutset mesh`: run local services behind one Envoy."""
 
 import os
-import tempfile
 import threading
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +9,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.cli.mesh_changes import following
-from cutset.config.explore import KEY_VARIABLE, load_mesh
-from cutset.inject.local.mesh import Mesh, run_mesh
+from cutset.app.mesh import run_from_file
+from cutset.config.key import KEY_VARIABLE
+from cutset.inject.local.mesh import Mesh
 from cutset.model.wording import count
-from cutset.workload.recording.tap import tap_filter
 
 mesh_app = typer.Typer(no_args_is_help=True, help="Run local services behind a real Envoy mesh.")
 
@@ -45,22 +42,18 @@ def up_command(
 
     Example: `CUTSET_KEY=$(openssl rand -hex 32) cutset mesh up mesh.yaml`
     """
-    spec = load_mesh(file)
-    if tap is not None:
-        tap.mkdir(parents=True, exist_ok=True, mode=0o700)
-        taps = {service.name: tap_filter(service.name, tap.absolute()) for service in spec.services}
-        spec = replace(spec, first_filters=taps)
     key = os.environ.get(KEY_VARIABLE, "").encode()
     console = Console(highlight=False, soft_wrap=True)
-    with (
-        tempfile.TemporaryDirectory(prefix="cutset-mesh-") as work_dir,
-        run_mesh(spec, key=key, work_dir=Path(work_dir)) as mesh,
-        following(file, mesh),
-    ):
+    warnings = Console(stderr=True, highlight=False, soft_wrap=True)
+
+    def refused(problem: str) -> None:
+        warnings.print(f"[red]{escape(str(file))} was not taken over:[/] {escape(problem)}")
+
+    with run_from_file(file, key=key, tap=tap, refused=refused) as mesh:
         for line in _lines(mesh):
             console.print(line)
         if not key:
-            Console(stderr=True).print(f"[yellow]warning:[/] {KEY_VARIABLE} is not set, so no plan causes a fault")
+            warnings.print(f"[yellow]warning:[/] {KEY_VARIABLE} is not set, so no plan causes a fault")
         console.print("Press Ctrl-C to stop")
         threading.Event().wait()
 

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-DEFAULT_STORE = Path(".cutset")
-DEFAULT_CONFIG = Path("cutset.yaml")
+from cutset.report.replaying import DEFAULT_CONFIG, DEFAULT_STORE
+
+__all__ = ["DEFAULT_CONFIG", "DEFAULT_STORE"]
 
 StoreOption = Annotated[Path, typer.Option("--store", help="The folder of what Cutset recorded.")]
 ConfigOption = Annotated[Path, typer.Option("--config", "-c", help="The configuration.")]

@@ -1,30 +1,30 @@
 """Live progress of a campaign on standard error: a row per request on a terminal, now and then a line elsewhere."""
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from cutset.model.event import Event, ExperimentFinished, RequestAudited, RequestFinished
+from cutset.model.event import CampaignEvent, ExperimentFinished, RequestAudited, RequestFinished
 from cutset.model.outcome import Verdict
 
 LINE_SECONDS = 10  # between lines where there is no terminal: CI systems kill silent builds after some minutes
 NAME_LENGTH = 18  # so that a row fits 100 columns
 
 
-async def show_progress(events: AsyncIterator[Event], past: Sequence[Event] = ()) -> None:
-    """Consumes the events to their end."""
+async def show_progress(events: AsyncIterator[CampaignEvent], recorded: list[CampaignEvent]) -> None:
+    """Consumes the events to their end, into `recorded`."""
     console = Console(stderr=True, highlight=False)
     if console.is_terminal:
-        await _show_rows(events, past, console)
+        await _show_rows(_kept(events, recorded), console)
     else:
-        await _show_lines(events, past, console)
+        await _show_lines(_kept(events, recorded), console)
 
 
-async def _show_rows(events: AsyncIterator[Event], past: Sequence[Event], console: Console) -> None:
+async def _show_rows(events: AsyncIterator[CampaignEvent], console: Console) -> None:
     columns = (
         TextColumn("{task.description}"),
         MofNCompleteColumn(),
@@ -33,7 +33,7 @@ async def _show_rows(events: AsyncIterator[Event], past: Sequence[Event], consol
     rows: dict[str, TaskID] = {}
     tallies: dict[str, Tally] = {}
     with Progress(*columns, console=console, transient=True) as progress:
-        async for event in _all(past, events):
+        async for event in events:
             count(event, tallies)
             if isinstance(event, RequestAudited) and event.request not in rows:
                 rows[event.request] = progress.add_task(escape(_short(event.request)), total=None, note="")
@@ -44,10 +44,10 @@ async def _show_rows(events: AsyncIterator[Event], past: Sequence[Event], consol
                 )
 
 
-async def _show_lines(events: AsyncIterator[Event], past: Sequence[Event], console: Console) -> None:
+async def _show_lines(events: AsyncIterator[CampaignEvent], console: Console) -> None:
     tallies: dict[str, Tally] = {}
     due = time.monotonic() + LINE_SECONDS
-    async for event in _all(past, events):
+    async for event in events:
         count(event, tallies)
         if isinstance(event, RequestFinished):
             tally = tallies[event.request]
@@ -87,7 +87,7 @@ class Tally:
 _TOTALS = ("done", "left", "found")
 
 
-def count(event: Event, tallies: dict[str, Tally]) -> None:
+def count(event: CampaignEvent, tallies: dict[str, Tally]) -> None:
     match event:
         case ExperimentFinished(request=request, outcome=outcome):
             tally = tallies.setdefault(request, Tally())
@@ -110,8 +110,7 @@ def _short(name: str) -> str:
     return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 1]}…"
 
 
-async def _all(past: Sequence[Event], events: AsyncIterator[Event]) -> AsyncIterator[Event]:
-    for event in past:
-        yield event
+async def _kept(events: AsyncIterator[CampaignEvent], recorded: list[CampaignEvent]) -> AsyncIterator[CampaignEvent]:
     async for event in events:
+        recorded.append(event)
         yield event

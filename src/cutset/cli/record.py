@@ -21,8 +21,8 @@ from cutset.cli.options import JsonOption
 from cutset.cli.templates import print_templates, templates_as_json
 from cutset.config.workload_command import find_program
 from cutset.errors import UsageError
-from cutset.inject.local.envoy import split_address
 from cutset.model.exchange import Exchange
+from cutset.model.expect import split_address
 from cutset.model.wording import count
 from cutset.process import tether as tether_module
 from cutset.workload.recording.folder import Recorded, Recording, open_recording, read_recording

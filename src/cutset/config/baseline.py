@@ -8,14 +8,15 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, with_config
 from pydantic_core import PydanticCustomError
 
-from cutset.config.explore import STRICT, Name, expect, read_yaml, validate
+from cutset.config.yaml import STRICT, read_yaml, validate
 from cutset.errors import UsageError
+from cutset.model.expect import Expect, Name
 from cutset.model.fault import Fault
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Verdict
 from cutset.report.campaign.baseline import FORMAT, Accepted
 
-FaultText = Annotated[str, expect("a fault such as `cart/GetCart:abort(503)`", Fault.parse)]
+FaultText = Annotated[str, Expect("a fault such as `cart/GetCart:abort(503)`", Fault.parse)]
 
 
 def load_baseline(path: Path) -> list[Accepted]:
@@ -31,7 +32,7 @@ def load_baseline(path: Path) -> list[Accepted]:
 class _Entry:
     id: str
     request: Name
-    cut: Annotated[tuple[FaultText, ...], expect("at least one fault", len)]
+    cut: Annotated[tuple[FaultText, ...], Expect("at least one fault", len)]
     user_sees: str = ""
     verdict: Literal["failed", "degraded"] = "failed"
     accepted_because: str = ""
@@ -53,7 +54,7 @@ def _refuse_repeated(entries: tuple[_Entry, ...]) -> tuple[_Entry, ...]:
 @with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class _File:
-    format: Annotated[int, expect(f"the format {FORMAT}, which this version reads", lambda number: number == FORMAT)]
+    format: Annotated[int, Expect(f"the format {FORMAT}, which this version reads", lambda number: number == FORMAT)]
     accepted: Annotated[tuple[_Entry, ...], AfterValidator(_refuse_repeated)]
 
 

@@ -13,7 +13,6 @@ from typing import Annotated, Any
 import yaml
 from pydantic import with_config
 
-from cutset.config.explore import STRICT, Name, NotNegative, Positive, expect, read_yaml, validate
 from cutset.config.workload_command import (
     absolute_words,
     check_script,
@@ -24,7 +23,9 @@ from cutset.config.workload_command import (
     search_path,
     split_command,
 )
+from cutset.config.yaml import STRICT, read_yaml, validate
 from cutset.errors import InputError, UsageError
+from cutset.model.expect import Expect, Name, NotNegative, Positive
 from cutset.model.wording import did_you_mean, sentences
 from cutset.reproduce.explorer import ExplorerSettings
 from cutset.reproduce.oracle import Both, Check, Either, Not, Oracle, parse_oracle, quiet_seconds
@@ -38,7 +39,7 @@ DEFAULT_TIMEOUT = "60s"
 _REQUIRED = ("run", "source", "log", "oracle")
 _NEAR = 5  # names that an error proposes
 
-Duration = Annotated[Any, expect("a time such as `60s` or `2m`", lambda value: seconds_of(str(value)))]
+Duration = Annotated[Any, Expect("a time such as `60s` or `2m`", lambda value: seconds_of(str(value)))]
 
 
 @with_config(STRICT)

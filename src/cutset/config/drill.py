@@ -7,18 +7,19 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import with_config
 
-from cutset.config.explore import STRICT, Name, NotNegative, Positive, Seconds, expect, is_url, read_yaml, validate
+from cutset.config.yaml import STRICT, read_yaml, validate
 from cutset.drill.settings import PORT, DrillSettings, Pace, Selection, ServiceUnderTest
 from cutset.errors import UsageError
 from cutset.model.drill import Thresholds
+from cutset.model.expect import Expect, Name, NotNegative, Positive, Seconds, is_url
 
-Ratio = Annotated[float, expect("a share from 0 to 1", lambda share: 0 <= share <= 1)]
-Factor = Annotated[float, expect("a factor from 1 on", lambda factor: 1 <= factor < float("inf"))]
-Rate = Annotated[float, expect("requests per second above 0, at most 10000", lambda rate: 0 < rate <= 10_000)]
-Pause = Annotated[float, expect("seconds from 0 to 3600", lambda seconds: 0 <= seconds <= 3600)]
-Days = Annotated[float, expect("days from 0 on", lambda days: 0 <= days < float("inf"))]
+Ratio = Annotated[float, Expect("a share from 0 to 1", lambda share: 0 <= share <= 1)]
+Factor = Annotated[float, Expect("a factor from 1 on", lambda factor: 1 <= factor < float("inf"))]
+Rate = Annotated[float, Expect("requests per second above 0, at most 10000", lambda rate: 0 < rate <= 10_000)]
+Pause = Annotated[float, Expect("seconds from 0 to 3600", lambda seconds: 0 <= seconds <= 3600)]
+Days = Annotated[float, Expect("days from 0 on", lambda days: 0 <= days < float("inf"))]
 ReadyUrl = Annotated[
-    str, expect(f"a URL such as `http://127.0.0.1:{PORT}/health`", lambda text: is_url(text.replace(PORT, "1")))
+    str, Expect(f"a URL such as `http://127.0.0.1:{PORT}/health`", lambda text: is_url(text.replace(PORT, "1")))
 ]
 
 
@@ -57,7 +58,7 @@ class _Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    command: Annotated[tuple[str, ...], expect("a command as a list of words", len)]
+    command: Annotated[tuple[str, ...], Expect("a command as a list of words", len)]
     ready_url: ReadyUrl | None = None
     ready_line: Name | None = None
     env: Mapping[str, str] | None = None

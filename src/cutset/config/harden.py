@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import with_config
 
-from cutset.config.explore import STRICT, Name, expect, read_yaml, validate
+from cutset.config.yaml import STRICT, read_yaml, validate
+from cutset.model.expect import Expect, Name
 
 
 class Objective(StrEnum):
@@ -16,9 +17,9 @@ class Objective(StrEnum):
     AVAILABILITY = "availability"
 
 
-Cost = Annotated[float, expect("a cost above 0", lambda cost: 0 < cost < float("inf"))]
-Share = Annotated[float, expect("a share from 0 to 1", lambda share: 0 <= share <= 1)]
-Traffic = Annotated[float, expect("requests per day from 0 on", lambda number: 0 <= number < float("inf"))]
+Cost = Annotated[float, Expect("a cost above 0", lambda cost: 0 < cost < float("inf"))]
+Share = Annotated[float, Expect("a share from 0 to 1", lambda share: 0 <= share <= 1)]
+Traffic = Annotated[float, Expect("requests per day from 0 on", lambda number: 0 <= number < float("inf"))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Cause:
     """What takes several points down together."""
 
     rate: Share
-    members: Annotated[tuple[Name, ...], expect("at least one member", len)]  # `cart`, `cart#2`, `cart/GetCart`
+    members: Annotated[tuple[Name, ...], Expect("at least one member", len)]  # `cart`, `cart#2`, `cart/GetCart`
 
 
 @with_config(STRICT)

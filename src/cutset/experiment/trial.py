@@ -17,21 +17,12 @@ from cutset.model.fault import BASELINE, Cut
 from cutset.model.point import Point
 from cutset.model.request import Request, Response
 from cutset.model.span import Span
+from cutset.model.target import Target
 from cutset.traces.collector import Collector
 from cutset.workload.send import send
 
 SILENT_INTERVALS = 1.5  # export intervals without a span after which none is expected any more
 PLAN_SECONDS = 30  # a plan's life beyond the experiment's own: clocks may differ; a leaked plan is soon worthless
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The system under test."""
-
-    url: str  # where experiments enter: inside the mesh, behind the edge that strips plans
-    environment: str = "local"  # part of every signature
-    carriers: tuple[str, ...] = ("tracestate", "baggage")
-    health: tuple[str, ...] = ()  # servers that must still accept connections after each failure
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from enum import StrEnum
 from itertools import product
 from math import fsum
 
-from cutset.model.event import Event, RequestAudited
+from cutset.model.event import CampaignEvent, RequestAudited
 from cutset.model.fault import points_of
 from cutset.model.finding import Finding
 from cutset.model.point import Point
@@ -160,7 +160,7 @@ def busiest(traffic: Mapping[str, float], count: int = 1) -> frozenset[str]:
     return frozenset(sorted(traffic, key=lambda request: (-traffic[request], request))[:count])
 
 
-def callers_of(events: Iterable[Event]) -> dict[tuple[str, Point], frozenset[str]]:
+def callers_of(events: Iterable[CampaignEvent]) -> dict[tuple[str, Point], frozenset[str]]:
     """Who calls what, as the audits of a campaign saw it.
 
     They leave out the calls that the request's own service makes. So APIs that it alone calls are not here, and of an

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cutset.model.outcome import Outcome, Points
 from cutset.model.point import Point
+from cutset.model.run import RunFinished, RunStarted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,9 +15,9 @@ class CampaignStarted:
     """Also when it is resumed: search and limits may then differ from before."""
 
     requests: tuple[str, ...]
-    settings: str  # the settings that outcomes depend on, as canonical JSON: a campaign resumes only under the same
     max_size: int
-    replay: str  # the command that takes a finding's id and tries it again
+    points: str = ""  # how finely they are told apart
+    effect: str = ""  # what is injected at each
     strategy: str = ""
     certificates: str = ""  # what a surviving experiment is taken to prove
     across_requests: str = ""  # what a cut that fails one request class means for the others
@@ -62,9 +63,4 @@ class RequestFinished:
     predicted: tuple[Points, ...] = ()  # expected to fail, but not tried
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CampaignFinished:
-    reason: str  # "" when every request finished
-
-
-Event = CampaignStarted | RequestAudited | ExperimentFinished | RequestFinished | CampaignFinished
+CampaignEvent = RunStarted | CampaignStarted | RequestAudited | ExperimentFinished | RequestFinished | RunFinished

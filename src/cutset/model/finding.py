@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cutset.model.event import Event, ExperimentFinished
+from cutset.model.event import CampaignEvent, ExperimentFinished
 from cutset.model.fault import Cut, format_cut
 from cutset.model.outcome import Outcome, Verdict
 
@@ -24,12 +24,12 @@ class Finding:
         return hashlib.sha256(f"{self.request}\n{format_cut(self.cut)}".encode()).hexdigest()[:8]
 
 
-def findings_of(events: Iterable[Event]) -> list[Finding]:
+def findings_of(events: Iterable[CampaignEvent]) -> list[Finding]:
     """The minimal failing cuts of each request, the smallest first."""
     return _minimal(events, Verdict.FAILED)
 
 
-def degradations_of(events: Iterable[Event]) -> list[Finding]:
+def degradations_of(events: Iterable[CampaignEvent]) -> list[Finding]:
     """The smallest cuts under which a request is still answered, but with a part missing.
 
     Search injects large sets that it expects to survive, so that most of a degraded cut may have nothing to do with
@@ -43,7 +43,7 @@ def degradations_of(events: Iterable[Event]) -> list[Finding]:
     return [each for each in found if len(each.cut) == smallest[each.request, each.outcome.reason]]
 
 
-def _minimal(events: Iterable[Event], verdict: Verdict) -> list[Finding]:
+def _minimal(events: Iterable[CampaignEvent], verdict: Verdict) -> list[Finding]:
     found = [
         Finding(event.request, event.outcome)
         for event in events

@@ -1,103 +1,125 @@
-"""Events as JSON and back. Points and faults are stored as the strings that users see."""
+"""Events as JSON and back, by the types of their fields; points, faults and effects are the strings that users see.
+
+One codec for the records of all loops: whoever adds an event to the model adds it to `RECORDED`, and nothing else.
+"""
 
 import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from cutset.errors import InputError
-from cutset.model.event import (
-    CampaignFinished,
-    CampaignStarted,
-    Event,
-    ExperimentFinished,
-    RequestAudited,
-    RequestFinished,
-)
-from cutset.model.fault import Fault
-from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.event import CampaignEvent
+from cutset.model.fault import Effect, Fault
 from cutset.model.point import Point
 
+RecordedEvent = CampaignEvent
+RECORDED: Mapping[str, type] = {kind.__name__: kind for kind in get_args(RecordedEvent)}
 
-def event_to_json(event: Event) -> tuple[str, str]:
+_AS_TEXT = (Point, Effect, Fault, Path)  # `str` of them says it all
+_Decode = Callable[[Any], Any]
+
+
+def event_to_json(event: RecordedEvent) -> tuple[str, str]:
     """The event's kind and its fields."""
-    fields: dict[str, Any] = {name: getattr(event, name) for name in event.__slots__}
-    match event:
-        case ExperimentFinished(outcome=outcome):
-            fields["outcome"] = outcome_to_dict(outcome)
-        case RequestFinished(undecided=undecided, predicted=predicted, masked=masked):
-            fields |= {"undecided": list(map(_texts, undecided)), "predicted": list(map(_texts, predicted))}
-            fields["masked"] = [[_texts(cut), _texts(survived)] for cut, survived in masked]
-        case RequestAudited(calls=calls, not_reached=not_reached, runs=runs, edges=edges):
-            fields |= {"calls": _texts(calls), "not_reached": _texts(not_reached)}
-            fields["runs"] = [outcome_to_dict(run) for run in runs]
-            fields["edges"] = [[str(caller), str(callee)] for caller, callee in edges]
-    return type(event).__name__, json.dumps(fields, separators=(",", ":"))
+    return type(event).__name__, json.dumps(to_jsonable(event), separators=(",", ":"))
 
 
-def event_from_json(kind: str, text: str) -> Event:
+def event_from_json(kind: str, text: str) -> RecordedEvent:
     try:
-        return _event(kind, json.loads(text))
-    except (KeyError, TypeError, ValueError) as error:
+        return cast("RecordedEvent", from_jsonable(RECORDED[kind], json.loads(text)))
+    except (KeyError, TypeError, ValueError, InputError) as error:
         raise InputError(f"The ledger holds an event that cannot be read: {kind} {text[:200]} ({error})") from error
 
 
-def outcome_to_dict(outcome: Outcome) -> dict[str, Any]:
-    return {
-        "cut": _texts(outcome.cut),
-        "verdict": outcome.verdict.value,
-        "reason": outcome.reason,
-        "path": _texts(outcome.path),
-        "failed": _texts(outcome.failed),
-        "calls": _texts(outcome.calls),
-        "trace_ids": list(outcome.trace_ids),
-        "requests": outcome.requests,
-        "dead": list(outcome.dead),
-    }
+def to_jsonable(value: Any) -> Any:  # noqa: PLR0911 -- one for each kind of value
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, _AS_TEXT):
+        return str(value)
+    if isinstance(value, frozenset):
+        return sorted(map(to_jsonable, value))
+    if isinstance(value, tuple | list):
+        return list(map(to_jsonable, value))
+    if isinstance(value, Mapping):
+        return {str(name): to_jsonable(item) for name, item in value.items()}
+    if is_dataclass(value):
+        return {each.name: to_jsonable(getattr(value, each.name)) for each in fields(value)}
+    raise TypeError(f"{type(value).__name__} is not for the ledger")
 
 
-def _event(kind: str, fields: dict[str, Any]) -> Event:
-    match kind:
-        case "CampaignStarted":
-            return CampaignStarted(**fields | {"requests": tuple(fields["requests"])})
-        case "RequestAudited":
-            read = {
-                "calls": _points(fields["calls"]),
-                "not_reached": _points(fields["not_reached"]),
-                "trace_ids": tuple(fields["trace_ids"]),
-                "runs": tuple(map(_outcome, fields.get("runs", ()))),
-                "edges": tuple(
-                    (Point.parse(caller), Point.parse(callee)) for caller, callee in fields.get("edges", ())
-                ),
-            }
-            return RequestAudited(**fields | read)
-        case "ExperimentFinished":
-            return ExperimentFinished(**fields | {"outcome": _outcome(fields["outcome"])})
-        case "RequestFinished":
-            cuts = {name: tuple(map(_points, fields.get(name, ()))) for name in ("undecided", "predicted")}
-            masked = tuple((_points(cut), _points(survived)) for cut, survived in fields.get("masked", ()))
-            return RequestFinished(**fields | cuts | {"masked": masked})
-        case "CampaignFinished":
-            return CampaignFinished(**fields)
-    raise ValueError("unknown kind of event")
+def from_jsonable(kind: Any, value: Any) -> Any:
+    return _decoder(kind)(value)
 
 
-def _outcome(fields: dict[str, Any]) -> Outcome:
-    return Outcome(
-        cut=frozenset(Fault.parse(text) for text in fields["cut"]),
-        verdict=Verdict(fields["verdict"]),
-        reason=fields["reason"],
-        path=_points(fields["path"]),
-        failed=_points(fields["failed"]),
-        calls=_points(fields["calls"]),
-        trace_ids=tuple(fields["trace_ids"]),
-        requests=fields["requests"],
-        dead=tuple(fields["dead"]),
-    )
+@cache
+def _decoder(kind: Any) -> _Decode:  # noqa: PLR0911 -- one for each kind of type
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return _one_of(arguments)
+    if origin is tuple:
+        return _tuple(arguments)
+    if origin is frozenset:
+        item = _decoder(arguments[0])
+        return lambda value: frozenset(map(item, _expect(list, value)))
+    if origin is not None and issubclass(origin, Mapping):
+        key, item = map(_decoder, arguments)
+        return lambda value: {key(name): item(each) for name, each in _expect(dict, value).items()}
+    if kind in (Point, Effect, Fault):
+        return cast("_Decode", kind.parse)
+    if kind is Path or (isinstance(kind, type) and issubclass(kind, Enum)):
+        return cast("_Decode", kind)
+    if is_dataclass(kind):
+        return _dataclass(cast("type", kind))
+    return _plain(kind)
 
 
-def _texts(items: Iterable[Point | Fault]) -> list[str]:
-    return sorted(str(item) for item in items)
+def _plain(kind: Any) -> _Decode:
+    if kind is float:
+        return lambda value: float(_expect((int, float), value))
+    if kind in (str, int, bool):
+        return lambda value: _expect(kind, value)
+    if kind is NoneType:
+        return lambda value: _expect(NoneType, value)
+    raise TypeError(f"{kind} is not for the ledger")
 
 
-def _points(texts: Iterable[str]) -> Points:
-    return frozenset(Point.parse(text) for text in texts)
+def _expect(kind: type | tuple[type, ...], value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError(f"expected {kind}, found {value!r:.60}")
+    return value
+
+
+def _one_of(kinds: tuple[Any, ...]) -> _Decode:
+    """A value or None: a union of several types could not be told apart in JSON."""
+    (kind,) = (each for each in kinds if each is not NoneType)
+    decode = _decoder(kind)
+    return lambda value: None if value is None else decode(value)
+
+
+def _tuple(kinds: tuple[Any, ...]) -> _Decode:
+    if len(kinds) == 2 and kinds[1] is ...:
+        item = _decoder(kinds[0])
+        return lambda value: tuple(map(item, _expect(list, value)))
+    items = tuple(map(_decoder, kinds))
+    return lambda value: tuple(decode(each) for decode, each in zip(items, _expect(list, value), strict=True))
+
+
+def _dataclass(kind: type) -> _Decode:
+    hints = get_type_hints(kind)
+    decoders = {each.name: _decoder(hints[each.name]) for each in fields(kind)}
+    required = {each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING}
+
+    def decode(value: Any) -> Any:
+        given = _expect(dict, value)
+        if missing := required - given.keys():
+            raise KeyError(min(missing))
+        return kind(**{name: decoders[name](item) for name, item in given.items()})
+
+    return decode

@@ -1,10 +1,10 @@
 from dataclasses import replace
 
 import pytest
-from tests.samples.simulated_campaign import REQUESTS, SETTINGS, outcome_of
+from tests.samples.simulated_campaign import REQUESTS, SETTINGS, changed, outcome_of
 
 from cutset.campaign.class_search import ClassSearch, begin
-from cutset.model.event import Event, ExperimentFinished, RequestAudited
+from cutset.model.event import CampaignEvent, ExperimentFinished, RequestAudited
 from cutset.model.fault import BASELINE, cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
@@ -56,7 +56,7 @@ def test_what_failed_other_classes_is_a_hint_if_this_class_calls_it(settings_see
     ]
 
     begin(CHECKOUT, SETTINGS, events)
-    begin(CHECKOUT, replace(SETTINGS, max_size=1), events)
+    begin(CHECKOUT, changed(SETTINGS, max_size=1), events)
     begin(HOME, SETTINGS, events)
 
     one, two = frozenset({A}), frozenset({B, D})
@@ -64,7 +64,7 @@ def test_what_failed_other_classes_is_a_hint_if_this_class_calls_it(settings_see
 
 
 def test_hints_are_the_same_when_a_campaign_is_resumed(settings_seen: list[SearchSettings]) -> None:
-    before: list[Event] = [audited(HOME.name, A, B), audited(CHECKOUT.name, A, B), failed(HOME.name, A)]
+    before: list[CampaignEvent] = [audited(HOME.name, A, B), audited(CHECKOUT.name, A, B), failed(HOME.name, A)]
     after = [*before, failed(CHECKOUT.name, A), failed(HOME.name, B), audited(CHECKOUT.name, A, B)]
 
     begin(CHECKOUT, SETTINGS, before)
@@ -94,7 +94,7 @@ def test_what_more_request_classes_and_services_call_weighs_more(settings_seen: 
 
 @pytest.mark.parametrize("strategy", [StrategyName.CUTS, StrategyName.MICROFI])
 def test_what_is_trusted_and_not_tried_is_reported_as_predicted(strategy: StrategyName) -> None:
-    settings = replace(SETTINGS, strategy=strategy, across_requests=AcrossRequests.TRUST, max_size=1)
+    settings = changed(SETTINGS, strategy=strategy, across_requests=AcrossRequests.TRUST, max_size=1)
     events = [audited(HOME.name, A, B), audited(CHECKOUT.name, A, B), failed(HOME.name, A)]
     search = begin(CHECKOUT, settings, events)
     while cuts := search.ask(9):
@@ -116,7 +116,7 @@ def test_rounds_go_on_where_they_were_when_a_campaign_is_resumed() -> None:
     assert search.round == 4
     assert search.ask(1)
     assert search.round == 5
-    assert begin(HOME, replace(SETTINGS, max_rounds=4), events).ask(1) == []
+    assert begin(HOME, changed(SETTINGS, rounds=4), events).ask(1) == []
 
 
 def test_only_cuts_that_are_minimal_are_reported_as_masked() -> None:

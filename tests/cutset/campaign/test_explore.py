@@ -12,15 +12,14 @@ from pathlib import Path
 
 import pytest
 from tests.samples import simulated_campaign
-from tests.samples.simulated_campaign import REQUESTS, SETTINGS, SYSTEMS, SimulatedLaboratory
+from tests.samples.simulated_campaign import REQUESTS, SETTINGS, SYSTEMS, SimulatedLaboratory, changed
 
 from cutset.campaign.explore import explore
 from cutset.campaign.settings import CampaignSettings
 from cutset.errors import HaltedError
 from cutset.model.event import (
-    CampaignFinished,
+    CampaignEvent,
     CampaignStarted,
-    Event,
     ExperimentFinished,
     RequestAudited,
     RequestFinished,
@@ -30,17 +29,19 @@ from cutset.model.finding import findings_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.model.request import Request
+from cutset.model.run import RunFinished
 from cutset.search.cuts import CutSearch
 from cutset.search.strategies import STRATEGIES, AcrossRequests, Strategy, StrategyName
 from cutset.search.strategy import Certificates
 from cutset.simulation.simulated import minimal_cuts_by_brute_force
 from cutset.store.ledger import open_ledger
+from cutset.store.runs import campaign_events
 
 TRUTH = {(name, cut) for name, system in SYSTEMS.items() for cut in minimal_cuts_by_brute_force(system, 3)}
 
 
-def run(store: Path, laboratory: SimulatedLaboratory, settings: CampaignSettings = SETTINGS) -> list[Event]:
-    async def consume() -> list[Event]:
+def run(store: Path, laboratory: SimulatedLaboratory, settings: CampaignSettings = SETTINGS) -> list[CampaignEvent]:
+    async def consume() -> list[CampaignEvent]:
         with open_ledger(store) as ledger:
             return [event async for event in explore("only", REQUESTS, laboratory, ledger, settings)]
 
@@ -55,18 +56,18 @@ class MortalLedger:
     """In memory. Dies at the n-th event, which it writes or not."""
 
     def __init__(self, dies_at: int, *, writes_last: bool) -> None:
-        self.written: list[Event] = []
+        self.written: list[CampaignEvent] = []
         self.dies_at = dies_at
         self._writes_last = writes_last
 
-    def append(self, _campaign: str, _at: float, event: Event) -> None:
+    def append(self, _run: str, event: CampaignEvent) -> None:
         self.dies_at -= 1
         if self.dies_at != 0 or self._writes_last:
             self.written.append(event)
         if self.dies_at == 0:
             raise KilledError
 
-    def events(self, _campaign: str) -> list[Event]:
+    def events(self, _run: str) -> list[CampaignEvent]:
         return list(self.written)
 
     def run(self, settings: CampaignSettings) -> None:
@@ -77,16 +78,16 @@ class MortalLedger:
         asyncio.run(consume())
 
 
-def recorded(store: Path) -> list[Event]:
+def recorded(store: Path) -> list[CampaignEvent]:
     with open_ledger(store) as ledger:
-        return ledger.events("only")
+        return campaign_events(ledger, "only")
 
 
-def experiments_of(events: list[Event]) -> list[tuple[str, Cut]]:
+def experiments_of(events: list[CampaignEvent]) -> list[tuple[str, Cut]]:
     return [(event.request, event.outcome.cut) for event in events if isinstance(event, ExperimentFinished)]
 
 
-def found(events: list[Event]) -> set[tuple[str, Points]]:
+def found(events: list[CampaignEvent]) -> set[tuple[str, Points]]:
     return {(finding.request, points_of(finding.cut)) for finding in findings_of(events)}
 
 
@@ -95,24 +96,24 @@ def test_finds_every_minimal_cut_of_every_request(tmp_path: Path) -> None:
 
     assert found(events) == TRUTH
     assert isinstance(events[0], CampaignStarted)
-    assert events[-1] == CampaignFinished(reason="")
+    assert events[-1] == RunFinished(reason="")
     assert events == recorded(tmp_path)
 
 
 @pytest.mark.parametrize("strategy", [StrategyName.LDFI, StrategyName.MICROFI, StrategyName.FASTFI])
 def test_the_papers_strategies_report_only_what_fails(tmp_path: Path, strategy: StrategyName) -> None:
     """They lose cuts where a tolerated failure hides a mandatory call; FastFI also all that are not the smallest."""
-    events = run(tmp_path, SimulatedLaboratory(), replace(SETTINGS, strategy=strategy))
+    events = run(tmp_path, SimulatedLaboratory(), changed(SETTINGS, strategy=strategy))
 
     assert {cut for cut in TRUTH if len(cut[1]) == 1 and cut[0] == "GET /"} <= found(events) <= TRUTH
-    assert isinstance(events[-1], CampaignFinished)
+    assert isinstance(events[-1], RunFinished)
 
 
 def test_strict_certificates_find_the_same(tmp_path: Path) -> None:
-    events = run(tmp_path, SimulatedLaboratory(), replace(SETTINGS, certificates=Certificates.STRICT))
+    events = run(tmp_path, SimulatedLaboratory(), changed(SETTINGS, certificates=Certificates.STRICT))
 
     assert found(events) == TRUTH
-    assert events[-1] == CampaignFinished(reason="")
+    assert events[-1] == RunFinished(reason="")
 
 
 def test_requests_under_way_are_answered_while_a_search_thinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,18 +143,18 @@ def test_requests_under_way_are_answered_while_a_search_thinks(tmp_path: Path, m
 
 
 def test_a_strategy_that_proves_less_than_was_asked_for_is_not_complete(tmp_path: Path) -> None:
-    events = run(tmp_path, SimulatedLaboratory(), replace(SETTINGS, strategy=StrategyName.FASTFI))
+    events = run(tmp_path, SimulatedLaboratory(), changed(SETTINGS, strategy=StrategyName.FASTFI))
 
     ends = [event for event in events if isinstance(event, RequestFinished)]
     assert {end.reason for end in ends} == {
         "the strategy `fastfi` has nothing left to try, or its proof takes too long"
     }
-    assert all(end.complete_up_to < SETTINGS.max_size and "as printed" in end.assumption for end in ends)
+    assert all(end.complete_up_to < SETTINGS.limits.max_size and "as printed" in end.assumption for end in ends)
 
 
 def test_another_strategy_continues_what_one_has_begun(tmp_path: Path) -> None:
     first, second = SimulatedLaboratory(), SimulatedLaboratory()
-    run(tmp_path, first, replace(SETTINGS, strategy=StrategyName.FASTFI))
+    run(tmp_path, first, changed(SETTINGS, strategy=StrategyName.FASTFI))
     run(tmp_path, second)
 
     assert not set(first.ran) & set(second.ran)
@@ -161,9 +162,9 @@ def test_another_strategy_continues_what_one_has_begun(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("writes_last", [True, False])
-@pytest.mark.parametrize("limits", [{}, {"max_experiments": 9}, {"max_rounds": 2}])
+@pytest.mark.parametrize("limits", [{}, {"experiments": 9}, {"rounds": 2}])
 def test_killed_at_any_event_and_resumed_nothing_is_lost_or_repeated(limits: dict[str, int], writes_last: bool) -> None:
-    limited = replace(SETTINGS, **limits)  # type: ignore[arg-type]
+    limited = changed(SETTINGS, **limits)  # type: ignore[arg-type]
     whole = MortalLedger(dies_at=0, writes_last=True)
     whole.run(limited)
     for dies_at in range(1, len(whole.written) + 1):
@@ -184,7 +185,7 @@ def test_killed_at_any_event_and_resumed_nothing_is_lost_or_repeated(limits: dic
 def test_a_campaign_killed_many_times_repeats_nothing_and_finds_the_same(tmp_path: Path) -> None:
     random_delays = random.Random(7)
     kills = 0
-    while not any(isinstance(event, CampaignFinished) for event in recorded(tmp_path)):
+    while not any(isinstance(event, RunFinished) for event in recorded(tmp_path)):
         process = subprocess.Popen([sys.executable, simulated_campaign.__file__, tmp_path])
         before = len(experiments_of(recorded(tmp_path)))
         # Strike at some moment after the next experiment, wherever that is: in another one, in a write, in between.
@@ -210,12 +211,12 @@ def test_a_finished_request_is_not_explored_again_on_resumption(tmp_path: Path) 
 
 def test_a_spent_budget_ends_the_campaign_and_a_larger_one_continues_it(tmp_path: Path) -> None:
     first = SimulatedLaboratory()
-    events = run(tmp_path, first, replace(SETTINGS, max_experiments=10))
+    events = run(tmp_path, first, changed(SETTINGS, experiments=10))
 
     assert len(first.ran) == 10
     reasons = [event.reason for event in events if isinstance(event, RequestFinished)]
     assert "the budget of experiments is spent" in reasons
-    assert isinstance(events[-1], CampaignFinished)
+    assert isinstance(events[-1], RunFinished)
     assert events[-1].reason != ""
 
     second = SimulatedLaboratory()
@@ -232,7 +233,7 @@ def test_the_runs_of_the_audit_take_the_place_of_the_first_experiment(tmp_path: 
 
 
 def test_a_spent_number_of_rounds_ends_each_request_class(tmp_path: Path) -> None:
-    events = run(tmp_path, SimulatedLaboratory(), replace(SETTINGS, strategy=StrategyName.FASTFI, max_rounds=1))
+    events = run(tmp_path, SimulatedLaboratory(), changed(SETTINGS, strategy=StrategyName.FASTFI, rounds=1))
 
     assert Counter(request for request, _ in experiments_of(events)) == dict.fromkeys(SYSTEMS, 1)
     rounds = [event.round for event in events if isinstance(event, ExperimentFinished)]
@@ -251,9 +252,9 @@ def test_when_the_time_is_spent_the_experiments_in_flight_end_and_none_begins(tm
             return outcome
 
     laboratory = SlowLaboratory()
-    settings = replace(SETTINGS, max_minutes=1.0)
+    settings = changed(SETTINGS, minutes=1.0)
 
-    async def consume() -> list[Event]:
+    async def consume() -> list[CampaignEvent]:
         with open_ledger(tmp_path) as ledger:
             # A minute passes with the third experiment that ends.
             events = explore("only", REQUESTS, laboratory, ledger, settings, clock=lambda: 20.0 * laboratory.ended)
@@ -261,24 +262,24 @@ def test_when_the_time_is_spent_the_experiments_in_flight_end_and_none_begins(tm
 
     events = asyncio.run(consume())
 
-    assert 3 <= len(laboratory.ran) < 3 + SETTINGS.parallel
+    assert 3 <= len(laboratory.ran) < 3 + SETTINGS.limits.parallel
     assert len(experiments_of(events)) == len(laboratory.ran)
     assert [event.reason for event in events if isinstance(event, RequestFinished)] == [
         "the budget of time is spent"
     ] * 2
-    assert isinstance(events[-1], CampaignFinished)
+    assert isinstance(events[-1], RunFinished)
 
     run(tmp_path, SimulatedLaboratory())
     assert found(recorded(tmp_path)) == TRUTH
 
 
 def test_resuming_without_a_larger_budget_changes_nothing(tmp_path: Path) -> None:
-    limited = replace(SETTINGS, max_experiments=7)
+    limited = changed(SETTINGS, experiments=7)
     first = run(tmp_path, SimulatedLaboratory(), limited)
     again = SimulatedLaboratory()
     second = run(tmp_path, again, limited)
 
-    def ends(events: list[Event]) -> set[tuple[str, int, str]]:
+    def ends(events: list[CampaignEvent]) -> set[tuple[str, int, str]]:
         return {
             (event.request, event.complete_up_to, event.reason)
             for event in events
@@ -293,14 +294,14 @@ def test_a_budget_that_is_just_enough_leaves_nothing_to_do(tmp_path: Path) -> No
     needed = SimulatedLaboratory()
     run(tmp_path / "first", needed)
 
-    events = run(tmp_path / "second", SimulatedLaboratory(), replace(SETTINGS, max_experiments=len(needed.ran)))
+    events = run(tmp_path / "second", SimulatedLaboratory(), changed(SETTINGS, experiments=len(needed.ran)))
 
-    assert events[-1] == CampaignFinished(reason="")
+    assert events[-1] == RunFinished(reason="")
 
 
 def test_every_request_class_gets_its_share_of_the_slots(tmp_path: Path) -> None:
     laboratory = SimulatedLaboratory(pause=0.03)
-    run(tmp_path, laboratory, replace(SETTINGS, parallel=2))
+    run(tmp_path, laboratory, changed(SETTINGS, parallel=2))
 
     # The second class begins after a poolful of answers to the first, although that one has more to ask.
     names = [name for name, _ in laboratory.ran]
@@ -311,9 +312,9 @@ def test_every_request_class_gets_its_share_of_the_slots(tmp_path: Path) -> None
 
 def test_what_failed_one_class_is_trusted_by_the_next_only_if_told_so(tmp_path: Path) -> None:
     """Both call `session`, and both fail with it; one after the other, the second need not try it."""
-    settings = replace(SETTINGS, strategy=StrategyName.MICROFI, parallel=9, max_size=1)
+    settings = changed(SETTINGS, strategy=StrategyName.MICROFI, parallel=9, max_size=1)
     verified = run(tmp_path / "verify", SimulatedLaboratory(), settings)
-    trusting = replace(settings, across_requests=AcrossRequests.TRUST)
+    trusting = changed(settings, across_requests=AcrossRequests.TRUST)
     trusted = run(tmp_path / "trust", SimulatedLaboratory(), trusting)
 
     session = frozenset({Point("simulated", "session")})
@@ -332,7 +333,7 @@ def test_no_more_experiments_are_in_flight_than_allowed(tmp_path: Path) -> None:
         async def run(self, request: Request, cut: Cut) -> Outcome:
             self.now += 1
             self.most = max(self.most, self.now)
-            if self.now >= SETTINGS.parallel:
+            if self.now >= SETTINGS.limits.parallel:
                 self.full.set()
             # Long enough for the searches, in their threads, to fill the slots on a busy machine too.
             with suppress(TimeoutError):
@@ -345,7 +346,7 @@ def test_no_more_experiments_are_in_flight_than_allowed(tmp_path: Path) -> None:
     laboratory = CountingLaboratory()
     run(tmp_path, laboratory)
 
-    assert laboratory.most == SETTINGS.parallel
+    assert laboratory.most == SETTINGS.limits.parallel
 
 
 def test_an_unhealthy_request_is_reported_and_not_explored(tmp_path: Path) -> None:
@@ -359,7 +360,7 @@ def test_an_unhealthy_request_is_reported_and_not_explored(tmp_path: Path) -> No
 
     assert RequestFinished(request="GET /", complete_up_to=-1, reason="down") in events
     assert {name for name, _ in laboratory.ran} == {"POST /checkout"}
-    assert events[-1] == CampaignFinished(reason="GET /: down")
+    assert events[-1] == RunFinished(reason="GET /: down")
 
 
 def test_a_request_that_fails_without_faults_after_its_audit_is_not_called_complete(tmp_path: Path) -> None:

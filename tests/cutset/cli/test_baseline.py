@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.samples.campaign import EVENTS
+from tests.samples.campaign import EVENTS, RUN
 
 from cutset.cli.baseline import baseline_command
 from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
-from cutset.model.event import Event
+from cutset.model.event import CampaignEvent
 from cutset.report.campaign.baseline import Accepted, to_yaml
 from cutset.store.ledger import open_ledger
 
@@ -18,10 +18,10 @@ def _in_a_folder_with_a_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     record("one", EVENTS)
 
 
-def record(campaign: str, events: list[Event]) -> None:
+def record(campaign: str, events: list[CampaignEvent]) -> None:
     with open_ledger(Path(".cutset")) as ledger:
-        for event in events:
-            ledger.append(campaign, 0.0, event)
+        for event in [RUN, *events]:
+            ledger.append(campaign, event)
 
 
 def explain(path: Path) -> None:

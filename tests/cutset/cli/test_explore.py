@@ -4,7 +4,7 @@ import pytest
 from tests.samples.campaign import EVENTS, points
 
 from cutset.cli.explore import exit_code
-from cutset.report.campaign.summary import RequestSummary, summarise
+from cutset.model.summary import RequestSummary, summarise
 
 CLEAN = RequestSummary("GET /", frozenset(), frozenset(), 3, "", (), (), (), experiments=4, requests=4)
 

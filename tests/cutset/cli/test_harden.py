@@ -12,9 +12,10 @@ from typer.testing import CliRunner, Result
 
 from cutset.cli.main import app
 from cutset.errors import CutsetError
-from cutset.model.event import CampaignFinished, CampaignStarted, Event
+from cutset.model.event import CampaignEvent, CampaignStarted
 from cutset.model.outcome import Verdict
 from cutset.model.point import Point
+from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.model.span import Span, SpanKind
 from cutset.store.ledger import open_ledger
 from cutset.store.spans import begin_ingest
@@ -26,19 +27,20 @@ services:
 """
 
 
-def failed(request: str, *faults: str) -> Event:
+def failed(request: str, *faults: str) -> CampaignEvent:
     return experiment(request, Verdict.FAILED, "500", *faults)
 
 
-EVENTS: list[Event] = [
-    CampaignStarted(requests=("GET /", "POST /pay"), settings="", max_size=3, replay="cutset explore --replay"),
+EVENTS: list[CampaignEvent] = [
+    RunStarted(loop=Loop.CAMPAIGN, command="explore"),
+    CampaignStarted(requests=("GET /", "POST /pay"), max_size=3),
     audited("GET /"),
     audited("POST /pay"),
     failed("GET /", "cart/GetCart"),
     failed("GET /", "ad/GetAds"),
     failed("POST /pay", "cart/GetCart"),
     failed("POST /pay", "payment/Charge", "email/SendInvoice"),
-    CampaignFinished(reason=""),
+    RunFinished(reason=""),
 ]
 
 
@@ -49,10 +51,10 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def fill(folder: Path, events: list[Event]) -> None:
+def fill(folder: Path, events: list[CampaignEvent]) -> None:
     with open_ledger(folder) as ledger:
-        for number, event in enumerate(events):
-            ledger.append("one", float(number), event)
+        for event in events:
+            ledger.append("one", event)
 
 
 def harden(*arguments: str) -> Result:
@@ -126,7 +128,7 @@ def test_the_same_may_stand_in_the_configuration(store: Path) -> None:
 def test_call_sites_are_named_by_their_callers_where_those_are_known(tmp_path: Path) -> None:
     ads, cart = Point.parse("ad/GetAds"), Point.parse("cart/GetCart")
     known = replace(audited("POST /pay"), edges=((ads, cart),))
-    fill(tmp_path / "other", [EVENTS[0], known, *EVENTS[3:]])
+    fill(tmp_path / "other", [*EVENTS[:2], known, *EVENTS[4:]])
     sites = document("--level", "call-site", "--budget", "9", "--store", str(tmp_path / "other"))["sites"]
     assert {site["name"] for site in sites} >= {"ad>cart/GetCart", "cart/GetCart"}
     assert all(site["breaks"] for site in sites)
@@ -233,7 +235,7 @@ def test_what_stands_under_our_name_is_not_overwritten(store: Path) -> None:
 
 
 def test_without_findings_there_is_nothing_to_harden(tmp_path: Path) -> None:
-    fill(tmp_path / "other", [EVENTS[0], audited("GET /")])
+    fill(tmp_path / "other", [*EVENTS[:2], audited("GET /")])
     assert "nothing to harden" in error("--store", str(tmp_path / "other")).message
 
 

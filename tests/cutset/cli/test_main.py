@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.samples.campaign import EVENTS
+from tests.samples.campaign import EVENTS, RUN
 from typer._click import Context
 from typer.main import get_command
 
@@ -96,8 +96,8 @@ def test_nothing_to_resume_and_nothing_to_replay_are_clear_errors(tmp_path: Path
 @pytest.mark.parametrize("command", ["explore", "report"])
 def test_a_cut_is_explained_from_the_ledger_alone(tmp_path: Path, command: str) -> None:
     with open_ledger(tmp_path / ".cutset") as ledger:
-        for event in EVENTS:
-            ledger.append("one", 0.0, event)
+        for event in [RUN, *EVENTS]:
+            ledger.append("one", event)
 
     fails = cutset(command, "--explain", "cart/GetCart + ad/GetAds", "-r", "GET /", cwd=tmp_path)
     survives = cutset(command, "--explain", "ad/GetAds", "-r", "GET /", "--json", cwd=tmp_path)

@@ -5,16 +5,16 @@ import pytest
 from tests.samples.campaign import EVENTS, experiment
 
 from cutset.cli.progress import Tally, _short, count, show_progress
-from cutset.model.event import Event, ExperimentFinished, RequestFinished
+from cutset.model.event import CampaignEvent, ExperimentFinished, RequestFinished
 from cutset.model.outcome import Outcome, Verdict
 
 
-async def stream(events: list[Event]) -> AsyncIterator[Event]:
+async def stream(events: list[CampaignEvent]) -> AsyncIterator[CampaignEvent]:
     for event in events:
         yield event
 
 
-def tally_of(*events: Event) -> Tally:
+def tally_of(*events: CampaignEvent) -> Tally:
     tallies: dict[str, Tally] = {}
     for event in events:
         count(event, tallies)
@@ -41,7 +41,7 @@ def test_the_end_of_a_request_says_what_is_proven_in_the_end() -> None:
 
 
 def test_without_a_terminal_there_is_a_line_per_request(capsys: pytest.CaptureFixture[str]) -> None:
-    asyncio.run(show_progress(stream(EVENTS[3:]), past=EVENTS[:3]))
+    asyncio.run(show_progress(stream(EVENTS), []))
 
     assert capsys.readouterr().err.splitlines() == [
         "GET /down: 0 experiments, round 0, 0 found, 0 certified, nothing proven",

@@ -8,23 +8,24 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import typer
-from tests.samples.campaign import EVENTS, audited, experiment
+from tests.samples.campaign import EVENTS, RUN, audited, experiment
 
 from cutset.cli.explore import explore_command
 from cutset.cli.report import report_command
 from cutset.errors import UsageError
-from cutset.model.event import CampaignFinished, CampaignStarted, Event, RequestFinished
+from cutset.model.event import CampaignEvent, CampaignStarted, RequestFinished
 from cutset.model.outcome import Verdict
+from cutset.model.run import RunFinished
+from cutset.model.summary import summarise
 from cutset.report.campaign.baseline import accept, to_yaml
-from cutset.report.campaign.summary import summarise
 from cutset.store.ledger import open_ledger
 
-COMPLETE: list[Event] = [
-    CampaignStarted(requests=("GET /",), settings="", max_size=3, replay="cutset explore --replay"),
+COMPLETE: list[CampaignEvent] = [
+    CampaignStarted(requests=("GET /",), max_size=3),
     audited("GET /"),
     experiment("GET /", Verdict.FAILED, "500", "cart/GetCart"),
     RequestFinished(request="GET /", complete_up_to=3, reason=""),
-    CampaignFinished(reason=""),
+    RunFinished(reason=""),
 ]
 
 
@@ -37,13 +38,13 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     )
 
 
-def record(events: list[Event]) -> None:
+def record(events: list[CampaignEvent]) -> None:
     with open_ledger(Path(".cutset")) as ledger:
-        for event in events:
-            ledger.append("one", 0.0, event)
+        for event in [RUN, *events]:
+            ledger.append("one", event)
 
 
-def accept_all_of(events: list[Event]) -> Path:
+def accept_all_of(events: list[CampaignEvent]) -> Path:
     Path("baseline.yaml").write_text(to_yaml(accept(summarise(events))))
     return Path("baseline.yaml")
 
@@ -53,7 +54,7 @@ def accept_all_of(events: list[Event]) -> Path:
     [(COMPLETE, COMPLETE, 0), (COMPLETE, [], 1), (EVENTS, EVENTS, 3), (EVENTS, COMPLETE, 1)],
 )
 def test_against_a_baseline_the_exit_code_tells_new_from_accepted_from_could_not_tell(
-    capsys: pytest.CaptureFixture[str], events: list[Event], known: list[Event], code: int
+    capsys: pytest.CaptureFixture[str], events: list[CampaignEvent], known: list[CampaignEvent], code: int
 ) -> None:
     record(events)
     report_command()
@@ -92,7 +93,7 @@ def test_the_files_for_ci_are_written_besides_the_report(capsys: pytest.CaptureF
     [
         (report_command, {"against": Path("absent.yaml")}, "Cannot read `absent.yaml`: No such file or directory"),
         (explore_command, {"against": Path("absent.yaml")}, "Cannot read `absent.yaml`: No such file or directory"),
-        (report_command, {"list_campaigns": True, "junit_file": Path("x")}, "go with a whole report"),
+        (report_command, {"list_all": True, "junit_file": Path("x")}, "go with a whole report"),
         (explore_command, {"explain": "a/B", "sarif_file": Path("x")}, "go with a whole campaign"),
         (explore_command, {"replay": "1f3a90bc", "against": Path("x")}, "go with a whole campaign"),
         (report_command, {"source": ["a=b"]}, "`--source` goes with `--sarif`"),

@@ -10,8 +10,8 @@ from cutset.errors import UsageError
 from cutset.model.fault import Fault
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Verdict
+from cutset.model.summary import summarise
 from cutset.report.campaign.baseline import Accepted, accept, to_yaml
-from cutset.report.campaign.summary import summarise
 
 ENTRY = "{id: 4006342a, request: GET /, cut: ['cart/GetCart:abort(503)']}"
 words = st.text(st.characters(exclude_categories=["Cs"]))

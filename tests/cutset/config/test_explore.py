@@ -3,11 +3,14 @@ from textwrap import dedent
 
 import pytest
 
-from cutset.config.explore import Collector, Config, Limits, SearchChoice, Target, load_config, load_mesh, signing_key
+from cutset.campaign.settings import Limits, SearchChoice
+from cutset.config.explore import Config, load_config, load_mesh
+from cutset.config.key import signing_key
 from cutset.errors import UsageError
-from cutset.inject.local.mesh import MeshService, MeshSpec
 from cutset.model.fault import Effect, EffectKind
+from cutset.model.mesh import MeshService, MeshSpec
 from cutset.model.request import Expectation, Request, Step
+from cutset.model.target import Receiver, Target
 from cutset.search.strategies import AcrossRequests, StrategyName
 from cutset.search.strategy import Certificates
 
@@ -84,7 +87,7 @@ def test_a_full_file_is_read(write):
     assert load_config(path) == Config(
         target=Target("https://shop.test:9080", "staging", ("jaeger",), ("127.0.0.1:5001", "[::1]:5002")),
         requests=(Request("GET /", Step("GET", "/")), checkout),
-        collector=Collector("0.0.0.0", 1, 2),
+        collector=Receiver("0.0.0.0", 1, 2),
         limits=Limits(
             max_size=2,
             parallel=4,

@@ -16,9 +16,10 @@ import pytest
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from cutset.inject.local.mesh import Mesh, MeshService, MeshSpec, run_mesh
+from cutset.inject.local.mesh import Mesh, run_mesh
 from cutset.inject.plan import plan_headers
 from cutset.model.fault import Fault
+from cutset.model.mesh import MeshService, MeshSpec
 
 KEY = b"a key for tests"
 PATIENCE_SECONDS = 20  # how long an event may take before a test gives up; none takes a tenth of it

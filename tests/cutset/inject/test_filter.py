@@ -14,7 +14,8 @@ import httpx
 import pytest
 
 from cutset.inject.local import envoy
-from cutset.inject.local.mesh import MeshService, MeshSpec, run_mesh
+from cutset.inject.local.mesh import run_mesh
+from cutset.model.mesh import MeshService, MeshSpec
 from cutset_agent import wire
 
 PATIENCE_SECONDS = 20

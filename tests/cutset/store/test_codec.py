@@ -1,4 +1,8 @@
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -6,9 +10,8 @@ from hypothesis import strategies as st
 
 from cutset.errors import InputError
 from cutset.model.event import (
-    CampaignFinished,
+    CampaignEvent,
     CampaignStarted,
-    Event,
     ExperimentFinished,
     RequestAudited,
     RequestFinished,
@@ -16,7 +19,8 @@ from cutset.model.event import (
 from cutset.model.fault import Effect, EffectKind, Fault
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.point import Point
-from cutset.store.codec import event_from_json, event_to_json
+from cutset.model.run import Loop, RunFinished, RunStarted
+from cutset.store.codec import event_from_json, event_to_json, from_jsonable, to_jsonable
 
 names = st.text(min_size=1, max_size=8)
 points = st.builds(Point, service=names, api=names, caller=st.just("") | names, replica=st.just("") | names)
@@ -38,9 +42,9 @@ events = st.one_of(
     st.builds(
         CampaignStarted,
         requests=st.lists(st.text()).map(tuple),
-        settings=st.text(),
         max_size=st.integers(1, 9),
-        replay=st.text(),
+        points=st.text(),
+        effect=st.text(),
         strategy=st.text(),
         certificates=st.text(),
         across_requests=st.text(),
@@ -78,40 +82,71 @@ events = st.one_of(
         masked=st.lists(st.tuples(cuts, cuts), max_size=2).map(tuple),
         predicted=st.lists(cuts, max_size=2).map(tuple),
     ),
-    st.builds(CampaignFinished, reason=st.text()),
+    st.builds(RunFinished, reason=st.text()),
+    st.builds(
+        RunStarted,
+        loop=st.sampled_from(Loop),
+        run=st.text(),
+        fingerprint=st.dictionaries(st.text(), st.text(), max_size=2),
+        command=st.text(),
+    ),
 )
 
 
 @given(events)
-def test_every_event_survives_the_round_trip_through_json(event: Event) -> None:
+def test_every_event_survives_the_round_trip_through_json(event: CampaignEvent) -> None:
     assert event_from_json(*event_to_json(event)) == event
 
 
 @pytest.mark.parametrize(
     ("kind", "fields"),
-    [("CampaignFinished", "{"), ("CampaignFinished", "{}"), ("Other", "{}"), ("RequestFinished", '{"surprise": 1}')],
+    [("RunFinished", "{"), ("RequestFinished", "{}"), ("Other", "{}"), ("RequestFinished", '{"surprise": 1}')],
 )
 def test_an_event_that_cannot_be_read_is_shown(kind: str, fields: str) -> None:
     with pytest.raises(InputError, match=kind):
         event_from_json(kind, fields)
 
 
-def test_events_of_older_ledgers_are_read_with_what_they_lack_left_empty() -> None:
-    outcome = {"cut": [], "verdict": "survived", "reason": "", "path": [], "failed": [], "calls": []}
-    outcome |= {"trace_ids": [], "requests": 1, "dead": []}
-    audited = {"request": "GET /", "healthy": True, "reason": "", "calls": [], "not_reached": [], "trace_ids": []}
-    old = {
-        "CampaignStarted": {"requests": ["GET /"], "settings": "", "max_size": 3, "replay": ""},
-        "RequestAudited": audited,
-        "ExperimentFinished": {"request": "GET /", "outcome": outcome, "left": 2},
-        "RequestFinished": {"request": "GET /", "complete_up_to": 3, "reason": "", "undecided": [["x/Y"]]},
-    }
+def test_what_an_event_lacks_and_has_a_default_is_left_at_it() -> None:
+    fields = {"request": "GET /", "complete_up_to": 3, "reason": "", "undecided": [["x/Y"]]}
 
-    assert [event_from_json(kind, json.dumps(fields)) for kind, fields in old.items()] == [
-        CampaignStarted(requests=("GET /",), settings="", max_size=3, replay=""),
-        RequestAudited(
-            request="GET /", healthy=True, reason="", calls=frozenset(), not_reached=frozenset(), trace_ids=()
-        ),
-        ExperimentFinished(request="GET /", outcome=Outcome(frozenset(), Verdict.SURVIVED), left=2),
-        RequestFinished(request="GET /", complete_up_to=3, reason="", undecided=(frozenset({Point.parse("x/Y")}),)),
-    ]
+    assert event_from_json("RequestFinished", json.dumps(fields)) == RequestFinished(
+        request="GET /", complete_up_to=3, reason="", undecided=(frozenset({Point.parse("x/Y")}),)
+    )
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    path: Path
+    colours: Mapping[str, Colour]
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    inner: Inner | None
+    pair: tuple[int, str]
+    many: tuple[float, ...] = ()
+
+
+@pytest.mark.parametrize(
+    "outer", [Outer(None, (1, "x")), Outer(Inner(Path("a/b"), {"x": Colour.RED}), (2, ""), (1.5, 2.0))]
+)
+def test_any_frozen_dataclass_of_plain_fields_survives_the_round_trip(outer: Outer) -> None:
+    assert from_jsonable(Outer, json.loads(json.dumps(to_jsonable(outer)))) == outer
+
+
+@pytest.mark.parametrize(
+    "value", [{"inner": None, "pair": [1]}, {"inner": None, "pair": [1, 2]}, {"inner": 3, "pair": [1, ""]}]
+)
+def test_a_value_of_another_type_is_refused(value: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        from_jsonable(Outer, value)
+
+
+def test_what_the_ledger_cannot_hold_is_refused_when_it_is_written() -> None:
+    with pytest.raises(TypeError, match="bytes is not for the ledger"):
+        to_jsonable({"body": b"x"})

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from cutset.model.event import Event, ExperimentFinished, RequestAudited
+from cutset.model.event import CampaignEvent, ExperimentFinished, RequestAudited
 from cutset.model.fault import points_of
 from cutset.model.finding import Finding
 from cutset.model.outcome import Verdict
@@ -68,7 +68,7 @@ def safe_to_repeat(evidence: Evidence) -> str:
     return ""
 
 
-def evidence_of(events: Iterable[Event], findings: Iterable[Finding]) -> dict[Point, Evidence]:
+def evidence_of(events: Iterable[CampaignEvent], findings: Iterable[Finding]) -> dict[Point, Evidence]:
     """What a campaign shows of each API that it saw."""
     called: dict[Point, set[str]] = {}
     survived: dict[Point, set[str]] = {}

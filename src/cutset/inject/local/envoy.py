@@ -10,12 +10,12 @@ retries are the real ones and each replica can fail on its own. Pure: builds a d
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib.resources import files
 
 from cutset.inject.local.stand_in import DIRECT_HEADER, FALLBACK_AT_HEADER, FALLBACK_HEADER, StandIn
-
-Json = dict[str, object]
+from cutset.model.expect import split_address
+from cutset.model.mesh import Json, MeshService, MeshSpec
 
 LOOPBACK = "127.0.0.1"
 _TYPE = "type.googleapis.com/envoy."
@@ -69,35 +69,6 @@ function envoy_on_request(handle)
   if #kept > 0 then headers:add("baggage", table.concat(kept, ",")) end
 end
 """
-
-
-@dataclass(frozen=True, slots=True)
-class MeshService:
-    name: str
-    protocol: str  # "http" | "grpc"
-    replicas: tuple[str, ...]  # host:port; they are called "1", "2", … in points and spans
-    port: int = 0  # of the outbound listener; 0: any free one
-    retries: int | None = None  # None: as many as there are other replicas
-    timeout_seconds: float = 15.0
-    outlier_detection: bool = False
-    retry_budget_percent: float | None = None  # of the requests under way, as many may be retries; None: no limit
-    hedge_after_seconds: float | None = None  # without an answer by then, another replica is asked as well
-    max_parallel: int | None = None  # calls under way; more are refused at once. None: no limit
-    fallback: Mapping[str, str] = field(default_factory=dict, hash=False)  # by API: what `stand_in.Fallback` answers
-
-
-@dataclass(frozen=True, slots=True)
-class MeshSpec:
-    services: tuple[MeshService, ...]
-    entry: str = ""  # the service that users call
-    edge_port: int = 0
-    admin_port: int = 0
-    environment: str = "local"
-    collector: str = ""  # host:port of an OTLP/gRPC receiver; "": no tracing
-    workers: int = 1
-    filters: bool = True  # False: a mesh that cannot inject, to compare with
-    first_filters: Mapping[str, Json] = field(default_factory=dict, hash=False)  # by service: before all others
-    stand_in: str = ""  # host:port of the proxy of `stand_in`, for services with a fallback
 
 
 def bootstrap(spec: MeshSpec, inbound_ports: Mapping[tuple[str, str], int]) -> Json:
@@ -446,17 +417,6 @@ def _cluster(name: str, addresses: list[str], options: Json, **thresholds: objec
 def _address(text: str) -> Json:
     host, port = split_address(text)
     return {"socket_address": {"address": host, "port_value": port}}
-
-
-def split_address(text: str) -> tuple[str, int]:
-    """`host:port`, with an IPv6 host in brackets. Raises ValueError."""
-    host, colon, port = text.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not (colon and host and port.isascii() and port.isdigit() and int(port) <= 65535) or any(
-        c in host for c in " /"
-    ):
-        raise ValueError(f"expected host:port, found `{text}`")
-    return host, int(port)
 
 
 def _is_ip(host: str) -> bool:

@@ -17,16 +17,13 @@ from cutset.errors import TargetError, UsageError
 from cutset.inject.local.envoy import (
     FALLBACK_SUFFIX,
     LOOPBACK,
-    MeshService,
-    MeshSpec,
     bootstrap,
-    split_address,
     with_fallbacks,
 )
 from cutset.inject.local.stand_in import Fallback, run_stand_in
+from cutset.model.expect import split_address
+from cutset.model.mesh import MeshService, MeshSpec
 from cutset.process import tether
-
-__all__ = ["Mesh", "MeshService", "MeshSpec", "run_mesh"]
 
 START_SECONDS = 30  # Envoy needs less than one; a machine that compiles meanwhile may need more
 STOP_SECONDS = 10

@@ -14,11 +14,11 @@ from typing import Any
 import yaml
 from rich.markup import escape
 
-from cutset.model.event import Event
+from cutset.model.event import CampaignEvent
 from cutset.model.fault import Cut, Effect, Fault, format_cut, points_of
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Verdict
-from cutset.report.campaign.summary import RequestSummary, Summary, outcomes_of, summarise
+from cutset.model.summary import CampaignSummary, RequestSummary, outcomes_of, summarise
 from cutset.report.campaign.terminal import describe_cut, describe_points
 from cutset.search.certificates import Evidence
 from cutset.search.strategy import Certificates
@@ -94,7 +94,7 @@ class Comparison:
         return next(each for each in (*self.findings, *self.degradations) if each.finding == finding)
 
 
-def compare(accepted: Sequence[Accepted], events: Sequence[Event]) -> Comparison:
+def compare(accepted: Sequence[Accepted], events: Sequence[CampaignEvent]) -> Comparison:
     summary = summarise(events)
     by_request: dict[str, list[Accepted]] = {}
     for each in accepted:
@@ -110,7 +110,7 @@ def compare(accepted: Sequence[Accepted], events: Sequence[Event]) -> Comparison
     )
 
 
-def merge(old: Sequence[Accepted], events: Sequence[Event]) -> list[Accepted]:
+def merge(old: Sequence[Accepted], events: Sequence[CampaignEvent]) -> list[Accepted]:
     """What the campaign found, and what it could not disprove, with the reasons that were given before."""
     summary = summarise(events)
     found = accept(summary, old)
@@ -123,7 +123,7 @@ def merge(old: Sequence[Accepted], events: Sequence[Event]) -> list[Accepted]:
     return sorted([*found, *kept], key=_order)
 
 
-def accept(summary: Summary, reasons: Iterable[Accepted] = ()) -> list[Accepted]:
+def accept(summary: CampaignSummary, reasons: Iterable[Accepted] = ()) -> list[Accepted]:
     """All that a campaign found. A reason is taken over with its cut, but not from a degraded one that now fails."""
     known = {(each.finding.id, each.finding.outcome.verdict): each.because for each in reasons}
     found = [each for request in summary.requests for each in (*request.findings, *request.degradations)]
@@ -210,7 +210,7 @@ def _degradation(finding: Finding, accepted: Sequence[Accepted]) -> Compared:
 
 
 def _reviewed(
-    accepted: Mapping[str, Sequence[Accepted]], summary: Summary, events: Sequence[Event]
+    accepted: Mapping[str, Sequence[Accepted]], summary: CampaignSummary, events: Sequence[CampaignEvent]
 ) -> Iterator[Reviewed]:
     requests = {request.name: request for request in summary.requests}
     outcomes = {name: outcomes_of(name, events) for name in requests}

@@ -7,12 +7,12 @@ from typing import Any
 from rich.markup import escape
 
 from cutset.errors import UsageError
-from cutset.model.event import CampaignStarted, Event
+from cutset.model.event import CampaignEvent, CampaignStarted
 from cutset.model.fault import Fault, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.summary import RequestSummary, outcomes_of, summarise
 from cutset.model.wording import did_you_mean, known_names
 from cutset.report.campaign.json import outcome_document
-from cutset.report.campaign.summary import RequestSummary, outcomes_of, summarise
 from cutset.report.campaign.terminal import describe_cut, describe_points
 from cutset.search.certificates import Explanation, explain
 from cutset.search.strategy import Certificates
@@ -27,13 +27,13 @@ _WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ExplainedRequest:
     request: str
     points: Points
     explanation: Explanation
 
 
-def answers(text: str, events: Sequence[Event], requests: Sequence[str] = ()) -> list[Answer]:
+def answers(text: str, events: Sequence[CampaignEvent], requests: Sequence[str] = ()) -> list[ExplainedRequest]:
     """`text` is a cut as reports show it. All request classes, unless some are named."""
     known = {request.name: request for request in summarise(events).requests}
     for name in requests:
@@ -43,12 +43,12 @@ def answers(text: str, events: Sequence[Event], requests: Sequence[str] = ()) ->
     points = _points(text, outcomes, known.values())
     certificates = _certificates(events)
     return [
-        Answer(name, points, _explain(outcomes[name], points, certificates, known[name].not_reached))
+        ExplainedRequest(name, points, _explain(outcomes[name], points, certificates, known[name].not_reached))
         for name in requests or known
     ]
 
 
-def to_lines(found: Sequence[Answer]) -> Iterator[str]:
+def to_lines(found: Sequence[ExplainedRequest]) -> Iterator[str]:
     """Lines with rich's markup."""
     for answer in found:
         explanation = answer.explanation
@@ -62,7 +62,7 @@ def to_lines(found: Sequence[Answer]) -> Iterator[str]:
                 yield f"  evidence    [dim]trace {' '.join(proof.trace_ids)}[/]"
 
 
-def to_document(found: Sequence[Answer], campaign: str) -> dict[str, Any]:
+def to_document(found: Sequence[ExplainedRequest], campaign: str) -> dict[str, Any]:
     return {
         "campaign": campaign,
         "cut": sorted(map(str, found[0].points)) if found else [],
@@ -109,7 +109,7 @@ def _points(text: str, outcomes: Mapping[str, Sequence[Outcome]], requests: Iter
     return points
 
 
-def _certificates(events: Sequence[Event]) -> Certificates:
+def _certificates(events: Sequence[CampaignEvent]) -> Certificates:
     recorded = [event.certificates for event in events if isinstance(event, CampaignStarted) and event.certificates]
     return Certificates(recorded[-1]) if recorded else Certificates.HYBRID
 

@@ -1,10 +1,10 @@
 """What a campaign leaves open of a request, in words: why an exit code is 3, as CI formats must be able to say."""
 
-from cutset.report.campaign.summary import RequestSummary, Summary
+from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.report.campaign.terminal import describe_cut, describe_points
 
 
-def gaps(request: RequestSummary, summary: Summary) -> list[str]:
+def gaps(request: RequestSummary, summary: CampaignSummary) -> list[str]:
     """Why nobody can say that the request survives whatever was not found to fail it; empty if one can."""
     return [
         *([request.problem] if request.problem else []),

@@ -2,14 +2,15 @@
 
 from typing import Any
 
+from cutset.judge.sequential import chance_of_false_finding
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Points
-from cutset.report.campaign.summary import RequestSummary, Summary
+from cutset.model.summary import CampaignSummary, RequestSummary
 
 FORMAT = 1
 
 
-def to_document(summary: Summary, campaign: str) -> dict[str, Any]:
+def to_document(summary: CampaignSummary, campaign: str, replay: str) -> dict[str, Any]:
     started = summary.started
     return {
         "format": FORMAT,
@@ -21,9 +22,9 @@ def to_document(summary: Summary, campaign: str) -> dict[str, Any]:
         "across_requests": started.across_requests,
         "failures_needed": started.repeats,
         "flake_rate": started.flake_rate,
-        "false_finding_chance": summary.false_finding_chance,
+        "false_finding_chance": chance_of_false_finding(started.flake_rate, started.repeats),
         "requests_per_experiment": round(summary.requests_per_experiment, 3),
-        "requests": [_request(request, started.replay) for request in summary.requests],
+        "requests": [_request(request, replay) for request in summary.requests],
     }
 
 

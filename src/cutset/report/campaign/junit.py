@@ -12,25 +12,25 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from cutset.model.finding import Finding
+from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.report.campaign.baseline import Comparison, Standing
 from cutset.report.campaign.gaps import gaps
-from cutset.report.campaign.summary import RequestSummary, Summary
 from cutset.report.campaign.terminal import describe_cut
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
 
 
-def to_xml(summary: Summary, comparison: Comparison | None = None) -> str:
-    suites = [_suite(request, summary, comparison) for request in summary.requests]
+def to_xml(summary: CampaignSummary, replay: str, comparison: Comparison | None = None) -> str:
+    suites = [_suite(request, summary, replay, comparison) for request in summary.requests]
     root = Element("testsuites", {"name": "cutset"} | _counts(suites, "tests", "failures", "errors"))
     root.extend(suites)
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
-def _suite(request: RequestSummary, summary: Summary, comparison: Comparison | None) -> Element:
+def _suite(request: RequestSummary, summary: CampaignSummary, replay: str, comparison: Comparison | None) -> Element:
     cases = [_search_case(request, gaps(request, summary))]
-    cases += [_finding_case(finding, summary.started.replay, comparison) for finding in request.findings]
+    cases += [_finding_case(finding, replay, comparison) for finding in request.findings]
     cases += _better_cases(request.name, comparison)
     suite = Element("testsuite", {"name": _text(request.name), "tests": str(len(cases))})
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):

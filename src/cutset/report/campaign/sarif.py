@@ -15,9 +15,9 @@ from cutset import __version__
 from cutset.model.fault import UNAVAILABLE, cut_of, points_of
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.report.campaign.baseline import Comparison, Standing
 from cutset.report.campaign.gaps import gaps
-from cutset.report.campaign.summary import RequestSummary, Summary
 from cutset.report.campaign.terminal import describe_cut
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -91,7 +91,11 @@ IN_CONFIGURATION = Places()
 
 
 def to_document(
-    summary: Summary, campaign: str, comparison: Comparison | None = None, places: Places = IN_CONFIGURATION
+    summary: CampaignSummary,
+    campaign: str,
+    replay: str,
+    comparison: Comparison | None = None,
+    places: Places = IN_CONFIGURATION,
 ) -> dict[str, Any]:
     notes = [f"{request.name}: {gap}" for request in summary.requests for gap in gaps(request, summary)]
     return {
@@ -112,9 +116,7 @@ def to_document(
                     }
                 ],
                 "results": [
-                    result
-                    for request in summary.requests
-                    for result in _results(request, summary.started.replay, comparison, places)
+                    result for request in summary.requests for result in _results(request, replay, comparison, places)
                 ],
             }
         ],

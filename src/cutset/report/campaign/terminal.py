@@ -4,20 +4,21 @@ from collections.abc import Iterator
 
 from rich.markup import escape
 
+from cutset.judge.sequential import chance_of_false_finding
 from cutset.model.fault import UNAVAILABLE, Cut
 from cutset.model.finding import Finding
 from cutset.model.outcome import Points
+from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.model.wording import count
-from cutset.report.campaign.summary import RequestSummary, Summary
 from cutset.search.strategies import AcrossRequests, StrategyName
 
 PREDICTED_SHOWN = 5
 
 
-def to_lines(summary: Summary) -> Iterator[str]:
-    """Lines with rich's markup."""
+def to_lines(summary: CampaignSummary, replay: str) -> Iterator[str]:
+    """Lines with rich's markup. `replay` is the command that takes the id of a finding."""
     for request in summary.requests:
-        yield from _request_lines(request, summary.started.replay)
+        yield from _request_lines(request, replay)
         yield ""
     yield _totals(summary)
     yield from _method(summary)
@@ -96,7 +97,7 @@ def _finding_lines(finding: Finding, replay: str) -> Iterator[str]:
     yield f"    replay     [green]{escape(replay)} {finding.id}[/]"
 
 
-def _totals(summary: Summary) -> str:
+def _totals(summary: CampaignSummary) -> str:
     experiments = sum(request.experiments for request in summary.requests)
     undecided = sum(len(request.undecided) for request in summary.requests)
     text = f"{count(len(summary.findings), 'minimal cut')} in {count(len(summary.requests), 'request class')}"
@@ -105,14 +106,14 @@ def _totals(summary: Summary) -> str:
     return text + (f", {undecided} unknown" if undecided else "") + ("" if summary.finished else ", interrupted")
 
 
-def _method(summary: Summary) -> Iterator[str]:
+def _method(summary: CampaignSummary) -> Iterator[str]:
     started = summary.started
     if started.strategy:
         # The papers' strategies know no certificates.
         kind = f", {started.certificates} certificates" if started.strategy == StrategyName.CUTS else ""
         yield f"[dim]Strategy `{started.strategy}`{kind}[/]"
     if started.repeats:
-        chance = _percent(summary.false_finding_chance)
+        chance = _percent(chance_of_false_finding(started.flake_rate, started.repeats))
         yield (
             f"[dim]A failure is believed after {started.repeats} in a row: at {_percent(started.flake_rate)} flaky "
             f"answers a false finding has a chance of at most {chance} per experiment[/]"

@@ -5,7 +5,9 @@ import time
 
 import pytest
 
-from cutset.inject.local.envoy import MeshService, MeshSpec, bootstrap, split_address
+from cutset.inject.local.envoy import bootstrap
+from cutset.model.expect import split_address
+from cutset.model.mesh import MeshService, MeshSpec
 
 
 def test_a_mesh_without_filters_has_no_trace_of_them():

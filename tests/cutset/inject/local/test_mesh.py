@@ -12,7 +12,8 @@ import pytest
 
 from cutset.errors import TargetError, UsageError
 from cutset.inject.local import envoy, mesh
-from cutset.inject.local.mesh import MeshService, MeshSpec, run_mesh
+from cutset.inject.local.mesh import run_mesh
+from cutset.model.mesh import MeshService, MeshSpec
 
 NOWHERE = MeshService("web", "http", ("127.0.0.1:9",))
 PATIENCE_SECONDS = 20
@@ -133,7 +134,8 @@ def test_any_text_may_be_a_name(mesh_dir):
 PARENT = """
 import os, sys, time
 from pathlib import Path
-from cutset.inject.local.mesh import MeshService, MeshSpec, run_mesh
+from cutset.inject.local.mesh import run_mesh
+from cutset.model.mesh import MeshService, MeshSpec
 with run_mesh(MeshSpec((MeshService("web", "http", ("127.0.0.1:9",)),)), work_dir=Path(sys.argv[1])) as mesh:
     child = 0
     if sys.argv[2] == "fork":

@@ -11,10 +11,11 @@ import pytest
 
 from cutset.errors import TargetError, UsageError
 from cutset.inject.local import mesh as mesh_module
-from cutset.inject.local.mesh import Mesh, MeshService, MeshSpec, run_mesh
+from cutset.inject.local.mesh import Mesh, run_mesh
 from cutset.inject.local.stand_in import KEPT_ANSWERS, LARGEST_ANSWER, _Memory
 from cutset.inject.plan import plan_headers
 from cutset.model.fault import Fault
+from cutset.model.mesh import MeshService, MeshSpec
 
 KEY = b"a key for tests"
 UNAVAILABLE, NOT_FOUND = grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.NOT_FOUND

@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.samples.campaign import EVENTS, audited, experiment, points
 
-from cutset.model.event import CampaignFinished, CampaignStarted, Event, RequestFinished
+from cutset.model.event import CampaignEvent, CampaignStarted, RequestFinished
 from cutset.model.fault import Fault
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Verdict
+from cutset.model.run import RunFinished
+from cutset.model.summary import summarise
 from cutset.report.campaign.baseline import (
     Accepted,
     Comparison,
@@ -21,7 +23,6 @@ from cutset.report.campaign.baseline import (
     to_lines,
     to_yaml,
 )
-from cutset.report.campaign.summary import summarise
 
 UNIVERSE = ("a/1", "b/1", "c/1", "d/1")
 SUBSETS = [
@@ -36,13 +37,13 @@ def accepted(*faults: str, request: str = "GET /", verdict: Verdict = Verdict.FA
     return Accepted(Finding(request, Outcome(cut, verdict, "500")), because)
 
 
-def campaign(*experiments: Event, finish: RequestFinished | None = None) -> list[Event]:
+def campaign(*experiments: CampaignEvent, finish: RequestFinished | None = None) -> list[CampaignEvent]:
     return [
         replace(EVENTS[0], requests=("GET /",), max_size=4),
         audited("GET /"),
         *experiments,
         finish or RequestFinished(request="GET /", complete_up_to=4, reason=""),
-        CampaignFinished(reason=""),
+        RunFinished(reason=""),
     ]
 
 
@@ -50,7 +51,7 @@ def fails(cut: Names, family: set[Names]) -> bool:
     return any(known <= cut for known in family)
 
 
-def campaign_of(family: set[Names], tried: set[Names]) -> list[Event]:
+def campaign_of(family: set[Names], tried: set[Names]) -> list[CampaignEvent]:
     """Of a system in which exactly what contains a set of the family fails. Its paths claim no more than is true."""
     return campaign(
         *(

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 from tests.samples.campaign import EVENTS
 
+from cutset.model.summary import summarise
 from cutset.report.campaign.gaps import gaps
-from cutset.report.campaign.summary import summarise
 
 
 def test_everything_that_was_left_open_is_named() -> None:

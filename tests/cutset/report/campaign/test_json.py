@@ -1,14 +1,14 @@
 import json
 
 import pytest
-from tests.samples.campaign import EVENTS
+from tests.samples.campaign import EVENTS, REPLAY
 
+from cutset.model.summary import summarise
 from cutset.report.campaign.json import to_document
-from cutset.report.campaign.summary import summarise
 
 
 def test_a_document_holds_everything_a_machine_needs() -> None:
-    document = json.loads(json.dumps(to_document(summarise(EVENTS), "one")))
+    document = json.loads(json.dumps(to_document(summarise(EVENTS), "one", REPLAY)))
 
     assert document["format"] == 1
     assert document["campaign"] == "one"
@@ -37,7 +37,7 @@ def test_a_document_holds_everything_a_machine_needs() -> None:
 
 
 def test_a_document_says_how_the_search_was_made_and_what_it_cost() -> None:
-    document = to_document(summarise(EVENTS), "one")
+    document = to_document(summarise(EVENTS), "one", REPLAY)
 
     assert (document["strategy"], document["certificates"], document["across_requests"]) == ("cuts", "hybrid", "verify")
     assert (document["failures_needed"], document["flake_rate"]) == (2, 0.01)

@@ -6,16 +6,17 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.samples.campaign import EVENTS, audited, experiment
+from tests.samples.campaign import EVENTS, REPLAY, audited, experiment
 
-from cutset.cli.report import exit_code
-from cutset.model.event import CampaignFinished, Event, ExperimentFinished, RequestFinished
+from cutset.app.report import exit_code
+from cutset.model.event import CampaignEvent, ExperimentFinished, RequestFinished
 from cutset.model.fault import Fault
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Verdict
+from cutset.model.run import RunFinished
+from cutset.model.summary import summarise
 from cutset.report.campaign.baseline import Accepted, accept, compare
 from cutset.report.campaign.junit import to_xml
-from cutset.report.campaign.summary import summarise
 
 REQUIRED = {"testsuite": {"name", "tests", "failures", "errors"}, "testcase": {"name"}}
 ALLOWED = {  # attributes, and elements inside
@@ -45,18 +46,18 @@ def parsed(text: str) -> ET.Element:
     return root
 
 
-def campaign(*experiments: Event, reason: str = "") -> list[Event]:
+def campaign(*experiments: CampaignEvent, reason: str = "") -> list[CampaignEvent]:
     return [
         replace(EVENTS[0], requests=("GET /",)),
         audited("GET /"),
         *experiments,
         RequestFinished(request="GET /", complete_up_to=3, reason=reason),
-        CampaignFinished(reason=reason),
+        RunFinished(reason=reason),
     ]
 
 
 def test_there_is_a_case_for_each_request_class_and_each_finding() -> None:
-    root = parsed(to_xml(summarise(EVENTS)))
+    root = parsed(to_xml(summarise(EVENTS), REPLAY))
 
     cases = [(case.get("classname"), case.get("name"), [child.tag for child in case]) for case in root.iter("testcase")]
     assert cases == [
@@ -93,7 +94,7 @@ def test_accepted_findings_are_skipped_with_their_reason_and_fixed_ones_pass() -
     )
     known = [Accepted(each.finding, "no cart, no shop") for each in accept(summarise(events))[:1]]
 
-    root = parsed(to_xml(summarise(events), compare([*known, Accepted(gone)], events)))
+    root = parsed(to_xml(summarise(events), REPLAY, compare([*known, Accepted(gone)], events)))
 
     search, cart, new, fixed = root.iter("testcase")
     assert [child.tag for child in search] == [child.tag for child in fixed] == ["system-out"]
@@ -112,9 +113,9 @@ def test_accepted_findings_are_skipped_with_their_reason_and_fixed_ones_pass() -
         (EVENTS, 1),
     ],
 )
-def test_it_is_red_exactly_where_the_exit_code_is_not_zero(events: list[Event], code: int) -> None:
-    root = parsed(to_xml(summarise(events)))
-    own = parsed(to_xml(summarise(events), compare(accept(summarise(events)), events)))
+def test_it_is_red_exactly_where_the_exit_code_is_not_zero(events: list[CampaignEvent], code: int) -> None:
+    root = parsed(to_xml(summarise(events), REPLAY))
+    own = parsed(to_xml(summarise(events), REPLAY, compare(accept(summarise(events)), events)))
 
     assert exit_code(summarise(events)) == code
     assert (int(root.attrib["failures"]) > 0) == (code == 1)
@@ -127,4 +128,4 @@ def test_whatever_a_service_answers_the_file_is_well_formed(answer: str) -> None
     events = campaign(experiment("GET /", Verdict.FAILED, answer, "cart/GetCart"))
     assert isinstance(events[2], ExperimentFinished)
 
-    parsed(to_xml(summarise(events)).encode("utf-8").decode("utf-8"))
+    parsed(to_xml(summarise(events), REPLAY).encode("utf-8").decode("utf-8"))

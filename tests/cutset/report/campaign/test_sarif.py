@@ -3,13 +3,13 @@
 import json
 from typing import Any
 
-from tests.samples.campaign import EVENTS
+from tests.samples.campaign import EVENTS, REPLAY
 
 from cutset import __version__
 from cutset.model.finding import findings_of
+from cutset.model.summary import summarise
 from cutset.report.campaign.baseline import Accepted, accept, compare
 from cutset.report.campaign.sarif import RULES, Places, to_document
-from cutset.report.campaign.summary import summarise
 
 RESULT_KEYS = {
     "ruleId",
@@ -50,7 +50,7 @@ def run_of(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_each_finding_is_a_result_of_its_kind_at_its_services() -> None:
-    run = run_of(to_document(summarise(EVENTS), "one"))
+    run = run_of(to_document(summarise(EVENTS), "one", REPLAY))
 
     assert [(result["ruleId"], result["level"]) for result in run["results"]] == [
         ("single-point-of-failure", "error"),
@@ -73,8 +73,8 @@ def test_each_finding_is_a_result_of_its_kind_at_its_services() -> None:
 
 
 def test_fingerprints_are_those_of_the_findings_and_differ() -> None:
-    results = run_of(to_document(summarise(EVENTS), "one"))["results"]
-    again = run_of(to_document(summarise(EVENTS), "two"))["results"]
+    results = run_of(to_document(summarise(EVENTS), "one", REPLAY))["results"]
+    again = run_of(to_document(summarise(EVENTS), "two", REPLAY))["results"]
 
     fingerprints = [result["partialFingerprints"] for result in results]
     assert fingerprints == [result["partialFingerprints"] for result in again]
@@ -86,7 +86,7 @@ def test_fingerprints_are_those_of_the_findings_and_differ() -> None:
 
 
 def test_every_rule_explains_itself_and_says_what_to_do() -> None:
-    driver = run_of(to_document(summarise(EVENTS), "one"))["tool"]["driver"]
+    driver = run_of(to_document(summarise(EVENTS), "one", REPLAY))["tool"]["driver"]
 
     assert (driver["name"], driver["version"]) == ("Cutset", __version__)
     assert len({rule["id"] for rule in driver["rules"]}) == len(RULES)
@@ -101,7 +101,7 @@ def test_accepted_findings_are_suppressed_and_others_new() -> None:
     single, *others = accept(summarise(EVENTS))[1:]
     known = [Accepted(single.finding, "no cart, no shop")]
 
-    results = run_of(to_document(summarise(EVENTS), "one", compare(known, EVENTS)))["results"]
+    results = run_of(to_document(summarise(EVENTS), "one", REPLAY, compare(known, EVENTS)))["results"]
 
     assert results[0]["baselineState"] == "unchanged"
     assert results[0]["suppressions"] == [
@@ -112,20 +112,20 @@ def test_accepted_findings_are_suppressed_and_others_new() -> None:
 
 
 def test_what_was_left_open_is_a_notification() -> None:
-    (invocation,) = run_of(to_document(summarise(EVENTS), "one"))["invocations"]
+    (invocation,) = run_of(to_document(summarise(EVENTS), "one", REPLAY))["invocations"]
 
     assert invocation["executionSuccessful"] is True
     texts = [note["message"]["text"] for note in invocation["toolExecutionNotifications"]]
     assert texts[0] == "POST /pay: the budget of experiments is spent"
     assert texts[-1].startswith("GET /down: unhealthy baseline")
-    unfinished = run_of(to_document(summarise(EVENTS[:-1]), "one"))
+    unfinished = run_of(to_document(summarise(EVENTS[:-1]), "one", REPLAY))
     assert unfinished["invocations"][0]["executionSuccessful"] is False
 
 
 def test_results_are_shown_in_the_file_of_their_service_or_where_requests_are_described() -> None:
     places = Places("ci/my shop.yaml", (("pay", "services/pay.py"), ("backup", "services/backup.py")))
 
-    single, _, joint, _ = run_of(to_document(summarise(EVENTS), "one", places=places))["results"]
+    single, _, joint, _ = run_of(to_document(summarise(EVENTS), "one", REPLAY, places=places))["results"]
 
     def uri(location: dict[str, Any]) -> str:
         return str(location["physicalLocation"]["artifactLocation"]["uri"])

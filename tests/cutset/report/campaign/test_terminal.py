@@ -1,10 +1,11 @@
 from dataclasses import replace
 
 from rich.text import Text
-from tests.samples.campaign import EVENTS, points
+from tests.samples.campaign import EVENTS, REPLAY, points
 
-from cutset.model.event import CampaignFinished, CampaignStarted, ExperimentFinished, RequestFinished
-from cutset.report.campaign.summary import summarise
+from cutset.model.event import CampaignStarted, ExperimentFinished, RequestFinished
+from cutset.model.run import RunFinished
+from cutset.model.summary import summarise
 from cutset.report.campaign.terminal import PREDICTED_SHOWN, to_lines
 
 EXPECTED = """\
@@ -43,11 +44,11 @@ def plain(lines: list[str]) -> str:
 
 
 def test_a_report_shows_each_cut_what_the_user_sees_the_evidence_and_how_to_replay_it() -> None:
-    assert plain(list(to_lines(summarise(EVENTS)))) == EXPECTED
+    assert plain(list(to_lines(summarise(EVENTS), REPLAY))) == EXPECTED
 
 
 def test_an_interrupted_campaign_says_so() -> None:
-    lines = plain(list(to_lines(summarise(EVENTS[:7]))))
+    lines = plain(list(to_lines(summarise(EVENTS[:7]), REPLAY)))
 
     assert "\n1 minimal cut in 3 request classes, 2 experiments of 3.0 requests each, interrupted\n" in lines
     assert "POST /pay  not tested: the campaign was interrupted" in lines
@@ -56,7 +57,7 @@ def test_an_interrupted_campaign_says_so() -> None:
 def test_an_interrupted_campaign_knows_how_far_it_has_come() -> None:
     events = [replace(event, complete_up_to=1) if isinstance(event, ExperimentFinished) else event for event in EVENTS]
 
-    lines = plain(list(to_lines(summarise(events[:7]))))
+    lines = plain(list(to_lines(summarise(events[:7]), REPLAY)))
 
     assert "GET /  complete up to size 1; the campaign was interrupted  2 experiments in 2 rounds" in lines
 
@@ -65,7 +66,7 @@ def test_a_failing_cut_whose_subsets_are_undecided_is_not_called_minimal() -> No
     (home, pay, _) = summarise(EVENTS).requests
     unproven = replace(summarise(EVENTS), requests=(home, replace(pay, complete_up_to=0)))
 
-    lines = plain(list(to_lines(unproven)))
+    lines = plain(list(to_lines(unproven, REPLAY)))
 
     assert lines.count("minimal    not proven: smaller cuts inside it are still to be tried") == 1
 
@@ -74,7 +75,7 @@ def test_a_long_list_of_predictions_is_cut_short() -> None:
     many = tuple(points(f"a/{number}", "b/1") for number in range(PREDICTED_SHOWN + 2))
     pay = replace(summarise(EVENTS).requests[1], predicted=many)
 
-    lines = plain(list(to_lines(replace(summarise(EVENTS), requests=(pay,)))))
+    lines = plain(list(to_lines(replace(summarise(EVENTS), requests=(pay,)), REPLAY)))
 
     assert lines.count("? predicted") == PREDICTED_SHOWN
     assert "    and 2 more\n" in lines
@@ -85,15 +86,15 @@ def test_trust_in_other_request_classes_is_stated() -> None:
     trusting = replace(summary, started=replace(summary.started, across_requests="trust"))
 
     statement = "What failed one request class was taken to fail others, untested (`across_requests: trust`)"
-    assert plain(list(to_lines(trusting))).endswith(statement)
-    assert statement not in plain(list(to_lines(summary)))
+    assert plain(list(to_lines(trusting, REPLAY))).endswith(statement)
+    assert statement not in plain(list(to_lines(summary, REPLAY)))
 
 
 def test_an_older_campaign_that_recorded_less_is_shown_all_the_same() -> None:
-    first = CampaignStarted(requests=("GET /",), settings="", max_size=3, replay="x")
+    first = CampaignStarted(requests=("GET /",), max_size=3)
     ended = RequestFinished(request="GET /", complete_up_to=3, reason="")
 
-    lines = plain(list(to_lines(summarise([first, ended, CampaignFinished(reason="")]))))
+    lines = plain(list(to_lines(summarise([first, ended, RunFinished(reason="")]), REPLAY)))
 
     assert lines == (
         "GET /  complete up to size 3  0 experiments, 0 requests\n\n0 minimal cuts in 1 request class, 0 experiments"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cutset.inject.local.envoy import MeshService, MeshSpec
 from cutset.inject.local.mesh import run_mesh
+from cutset.model.mesh import MeshService, MeshSpec
 from cutset.workload.recording.tap import BODY_BYTES, read_taps, tap_filter
 
 

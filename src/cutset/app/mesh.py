@@ -1,31 +1,54 @@
-"""A running mesh follows its mesh.yaml: what changes there is taken over, and who changed it can wait for that."""
+"""Runs a mesh from its mesh.yaml and follows it: what changes there is taken over, and who changed it can wait."""
 
 import hashlib
 import json
+import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-
-from rich.console import Console
-from rich.markup import escape
 
 from cutset.config.explore import load_mesh
 from cutset.errors import CutsetError, TargetError
-from cutset.inject.local.mesh import Mesh, MeshSpec
+from cutset.inject.local.mesh import Mesh, run_mesh
+from cutset.model.mesh import MeshSpec
+from cutset.workload.recording.tap import tap_filter
 
 FOLLOW_SECONDS = 0.2  # between two looks at the file
 
 
 @contextmanager
-def following(file: Path, mesh: Mesh) -> Iterator[None]:
-    """Reloads the mesh whenever the file changes, and says beside it which version of it holds."""
+def run_from_file(
+    file: Path, *, key: bytes = b"", tap: Path | None = None, refused: Callable[[str], None] = lambda _: None
+) -> Iterator[Mesh]:
+    """Until the block ends. Every request and answer is written into the folder `tap`, secrets included."""
+    spec = load_mesh(file)
+    if tap is not None:
+        tap.mkdir(parents=True, exist_ok=True, mode=0o700)
+        taps = {service.name: tap_filter(service.name, tap.absolute()) for service in spec.services}
+        spec = replace(spec, first_filters=taps)
+    with (
+        tempfile.TemporaryDirectory(prefix="cutset-mesh-") as work_dir,
+        run_mesh(spec, key=key, work_dir=Path(work_dir)) as mesh,
+        following(file, mesh, refused),
+    ):
+        yield mesh
+
+
+@contextmanager
+def following(file: Path, mesh: Mesh, refused: Callable[[str], None] = lambda _: None) -> Iterator[None]:
+    """Reloads the mesh whenever the file changes, and says beside it which version of it holds.
+
+    `refused` is told, in a thread of its own, why a version was not taken over.
+    """
     ended = threading.Event()
     applied = _applied_file(file)
     seen = _digest(file.read_bytes())
-    start = (file, seen, load_mesh(file), mesh, ended)
-    follower = threading.Thread(target=_follow, args=start, name="cutset-mesh-follower")
+    start = (file, mesh, ended, refused)
+    known = {"seen": seen, "spec": load_mesh(file)}
+    follower = threading.Thread(target=_follow, args=start, kwargs=known, name="cutset-mesh-follower")
     _tell(applied, seen)
     follower.start()
     try:
@@ -62,7 +85,9 @@ def first_version(file: Path) -> Path:
     return file.with_name(file.name + ".before")
 
 
-def _follow(file: Path, seen: str, spec: MeshSpec, mesh: Mesh, ended: threading.Event) -> None:
+def _follow(
+    file: Path, mesh: Mesh, ended: threading.Event, refused: Callable[[str], None], *, seen: str, spec: MeshSpec
+) -> None:
     while not ended.wait(FOLLOW_SECONDS):
         try:
             found = _digest(file.read_bytes())
@@ -78,9 +103,7 @@ def _follow(file: Path, seen: str, spec: MeshSpec, mesh: Mesh, ended: threading.
             spec = wanted
         except CutsetError as error:
             problem = error.message
-            Console(stderr=True, highlight=False).print(
-                f"[red]{escape(str(file))} was not taken over:[/] {escape(problem)}"
-            )
+            refused(problem)
         _tell(_applied_file(file), seen, problem)
 
 

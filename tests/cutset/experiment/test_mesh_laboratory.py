@@ -9,9 +9,9 @@ from itertools import combinations
 import pytest
 from tests.samples.small_shop import PATIENCE_SECONDS, Mortal, Shop, cut, get, points
 
-from cutset.experiment import laboratory as laboratory_module
-from cutset.experiment.laboratory import MeshLaboratory, _Floor
+from cutset.experiment import mesh_laboratory as laboratory_module
 from cutset.experiment.liveness import dead_servers
+from cutset.experiment.mesh_laboratory import MeshLaboratory, _Floor
 from cutset.lineage.path import Level
 from cutset.model.fault import BASELINE, Cut, points_of
 from cutset.model.outcome import Outcome, Points, Verdict

@@ -2,8 +2,9 @@ from dataclasses import replace
 
 from tests.samples.campaign import EVENTS
 
-from cutset.model.event import CampaignFinished, RequestFinished
-from cutset.report.campaign.summary import outcomes_of, summarise
+from cutset.model.event import RequestFinished
+from cutset.model.run import RunFinished
+from cutset.model.summary import outcomes_of, summarise
 
 
 def test_only_minimal_cuts_are_findings() -> None:
@@ -16,11 +17,11 @@ def test_a_campaign_is_complete_when_it_finished_without_problems_and_unknowns()
     healthy = [
         event
         for event in EVENTS
-        if getattr(event, "request", "GET /") == "GET /" and not isinstance(event, CampaignFinished)
+        if getattr(event, "request", "GET /") == "GET /" and not isinstance(event, RunFinished)
     ]
     others = [RequestFinished(request=name, complete_up_to=3, reason="") for name in ("POST /pay", "GET /down")]
 
-    assert summarise([*healthy, *others, CampaignFinished(reason="")]).complete
+    assert summarise([*healthy, *others, RunFinished(reason="")]).complete
     assert not summarise([*healthy, *others]).complete
     assert not summarise(EVENTS).complete
 
@@ -46,7 +47,7 @@ def test_a_resumed_campaign_is_summarised_by_its_latest_start() -> None:
         "POST /pay": "the campaign was interrupted",
         "GET /down": "the campaign was interrupted",
     }
-    assert summarise([*EVENTS, again, CampaignFinished(reason="")]).finished
+    assert summarise([*EVENTS, again, RunFinished(reason="")]).finished
 
 
 def test_the_runs_of_the_audit_count_as_outcomes_of_their_request() -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from cutset.cli.mesh_changes import change_running_mesh, first_version, following
+from cutset.app.mesh import change_running_mesh, first_version, following
 from cutset.errors import TargetError
-from cutset.inject.local.mesh import Mesh, MeshSpec
+from cutset.inject.local.mesh import Mesh
+from cutset.model.mesh import MeshSpec
 
 MESH = "services:\n  web: {protocol: http, replicas: ['h:1']}\n"
 

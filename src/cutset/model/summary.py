@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cutset.judge.sequential import chance_of_false_finding
 from cutset.model.event import (
-    CampaignFinished,
+    CampaignEvent,
     CampaignStarted,
-    Event,
     ExperimentFinished,
     RequestAudited,
     RequestFinished,
@@ -15,6 +13,7 @@ from cutset.model.event import (
 from cutset.model.fault import points_of
 from cutset.model.finding import Finding, degradations_of, findings_of
 from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.run import RunFinished
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class RequestSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class CampaignSummary:
     started: CampaignStarted
     requests: tuple[RequestSummary, ...]
     finished: bool
@@ -61,25 +60,20 @@ class Summary:
         experiments = sum(request.experiments for request in self.requests)
         return sum(request.requests for request in self.requests) / max(experiments, 1)
 
-    @property
-    def false_finding_chance(self) -> float:
-        """Of one experiment, if answers fail by chance as often as was stated."""
-        return chance_of_false_finding(self.started.flake_rate, self.started.repeats)
 
-
-def summarise(events: Sequence[Event]) -> Summary:
+def summarise(events: Sequence[CampaignEvent]) -> CampaignSummary:
     """A campaign that was resumed has several starts: what holds is the latest."""
     starts = [number for number, event in enumerate(events) if isinstance(event, CampaignStarted)]
     if not starts:
-        return Summary(CampaignStarted(requests=(), settings="", max_size=0, replay=""), (), finished=False)
+        return CampaignSummary(CampaignStarted(requests=(), max_size=0), (), finished=False)
     started = events[starts[-1]]
     assert isinstance(started, CampaignStarted)
-    finished = any(isinstance(event, CampaignFinished) for event in events[starts[-1] :])
+    finished = any(isinstance(event, RunFinished) for event in events[starts[-1] :])
     requests = tuple(_summarise_request(name, events, started.max_size, finished=finished) for name in started.requests)
-    return Summary(started, requests, finished)
+    return CampaignSummary(started, requests, finished)
 
 
-def outcomes_of(name: str, events: Sequence[Event]) -> list[Outcome]:
+def outcomes_of(name: str, events: Sequence[CampaignEvent]) -> list[Outcome]:
     """All that is known of a request: the runs of its audits, and its experiments."""
     outcomes: list[Outcome] = []
     for event in events:
@@ -91,9 +85,11 @@ def outcomes_of(name: str, events: Sequence[Event]) -> list[Outcome]:
     return outcomes
 
 
-def _summarise_request(name: str, events: Sequence[Event], max_size: int, *, finished: bool) -> RequestSummary:
+def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int, *, finished: bool) -> RequestSummary:
     own = [
-        event for event in events if not isinstance(event, CampaignStarted | CampaignFinished) and event.request == name
+        event
+        for event in events
+        if isinstance(event, RequestAudited | ExperimentFinished | RequestFinished) and event.request == name
     ]
     audits = [event for event in own if isinstance(event, RequestAudited)]
     experiments = [event for event in own if isinstance(event, ExperimentFinished)]

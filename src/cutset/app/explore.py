@@ -1,0 +1,93 @@
+"""Explores the requests of a configuration, and tries what was found again."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cutset.campaign.explore import explore as run_campaign
+from cutset.config.explore import Config, request_named
+from cutset.errors import UsageError
+from cutset.experiment.mesh_laboratory import MeshLaboratory
+from cutset.experiment.trial import Bench
+from cutset.model.event import CampaignEvent
+from cutset.model.finding import Finding, findings_of
+from cutset.model.outcome import Outcome, Verdict
+from cutset.model.run import Loop, RunStarted
+from cutset.store.ledger import Ledger, open_existing_ledger, open_ledger
+from cutset.store.runs import campaign_events, fingerprint, new_run, resumed_run
+from cutset.traces.collector import collect
+from cutset.workload.send import open_client
+
+
+async def explore(
+    config: Config, *, key: bytes, store: Path, resume: bool = False, command: str = "explore", part_of: str = ""
+) -> AsyncIterator[CampaignEvent]:
+    """Every event of the campaign from its beginning on, each after it was recorded; the first one tells its id.
+
+    `command` is what replays findings later: `cutset explore`, or `cutset demo` if the system ends with that.
+    """
+    started = RunStarted(
+        loop=Loop.CAMPAIGN,
+        # What outcomes depend on. Limits may change between an interruption and the resumption.
+        fingerprint=fingerprint(
+            requests=config.requests, effect=config.effect, points=config.points, environment=config.target.environment
+        ),
+        command=command,
+        config=str(config.path) if config.path and command == "explore" else "",
+        part_of=part_of,
+    )
+    with open_ledger(store) as ledger, (resumed_run if resume else new_run)(ledger, started) as run:
+        for event in campaign_events(ledger, run):
+            yield event
+        async with open_laboratory(config, key) as laboratory:
+            async for event in run_campaign(run, config.requests, laboratory, ledger, config.campaign):
+                yield event
+
+
+@asynccontextmanager
+async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLaboratory]:
+    receiver = config.collector
+    async with (
+        collect(host=receiver.host, http_port=receiver.http_port, grpc_port=receiver.grpc_port) as collector,
+        open_client(config.limits.parallel) as client,
+    ):
+        bench = Bench(
+            target=config.target,
+            key=key,
+            collector=collector,
+            client=client,
+            level=config.points,
+            trace_timeout=config.limits.trace_timeout,
+            export_interval=receiver.export_interval,
+        )
+        yield MeshLaboratory(bench, repeats=config.limits.failures_needed)
+
+
+@dataclass(frozen=True, slots=True)
+class Retrial:
+    """A finding, and what came of it now."""
+
+    finding: Finding
+    outcome: Outcome
+
+
+async def replay_finding(config: Config, finding_id: str, *, key: bytes, store: Path) -> Retrial:
+    with open_existing_ledger(store) as ledger:
+        finding = _find(ledger, finding_id)
+    request = request_named(finding.request, config.requests)
+    async with open_laboratory(config, key) as laboratory:
+        audited = await laboratory.audit(request)
+        if not audited.healthy:
+            return Retrial(finding, Outcome(finding.cut, Verdict.UNKNOWN, audited.reason))
+        return Retrial(finding, await laboratory.run(request, finding.cut))
+
+
+def _find(ledger: Ledger, finding_id: str) -> Finding:
+    """In all campaigns, also in those that verified a hardening."""
+    known: dict[str, Finding] = {}
+    for run in ledger.runs(Loop.CAMPAIGN):
+        known |= {finding.id: finding for finding in findings_of(campaign_events(ledger, run.id))}
+    if finding_id not in known:
+        raise UsageError(f"There is no finding `{finding_id}`", hint="`cutset report` lists them")
+    return known[finding_id]

@@ -1,0 +1,107 @@
+"""Reads campaigns from the ledger: as a whole, compared with a baseline, in the formats of CI, and cut by cut."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cutset.model.event import CampaignEvent
+from cutset.model.run import Loop, RunRecord, RunStarted
+from cutset.model.summary import CampaignSummary, summarise
+from cutset.report.campaign import baseline, explanation, junit, sarif
+from cutset.report.campaign.baseline import Accepted, Comparison
+from cutset.report.campaign.explanation import ExplainedRequest
+from cutset.report.campaign.json import to_document
+from cutset.report.campaign.sarif import IN_CONFIGURATION, Places
+from cutset.report.replaying import replay_command
+from cutset.store.ledger import open_existing_ledger
+from cutset.store.runs import campaign_events, latest_run
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """A campaign as it is recorded, and what it comes to."""
+
+    id: str
+    events: tuple[CampaignEvent, ...] = field(repr=False)
+    store: Path
+
+    @property
+    def summary(self) -> CampaignSummary:
+        return summarise(self.events)
+
+    @property
+    def replay(self) -> str:
+        """The command that tries a finding again; it takes the id as its last word."""
+        started = next(event for event in self.events if isinstance(event, RunStarted))
+        return replay_command(started, self.store)
+
+
+@dataclass(frozen=True, slots=True)
+class ForCi:
+    """What a campaign is compared with, and the files that it leaves besides the report."""
+
+    against: Path | None = None
+    accepted: Sequence[Accepted] = ()
+    junit_file: Path | None = None
+    sarif_file: Path | None = None
+    places: Places = IN_CONFIGURATION
+
+
+def list_campaigns(store: Path) -> list[RunRecord]:
+    with open_existing_ledger(store) as ledger:
+        return ledger.runs(Loop.CAMPAIGN)
+
+
+def read_campaign(store: Path, wanted: str = "") -> Campaign:
+    """By default the latest."""
+    with open_existing_ledger(store) as ledger:
+        run = latest_run(ledger, Loop.CAMPAIGN, wanted)
+        return Campaign(run.id, tuple(campaign_events(ledger, run.id)), store)
+
+
+def campaign_of(events: Sequence[CampaignEvent], store: Path) -> Campaign:
+    """From all the events of one campaign, as `explore` yields them."""
+    started = next(event for event in events if isinstance(event, RunStarted))
+    return Campaign(started.run, tuple(events), store)
+
+
+def compare_with_baseline(campaign: Campaign, wanted: ForCi) -> Comparison | None:
+    return baseline.compare(wanted.accepted, campaign.events) if wanted.against else None
+
+
+def write_for_ci(campaign: Campaign, wanted: ForCi, comparison: Comparison | None) -> None:
+    if wanted.junit_file:
+        _write(wanted.junit_file, junit.to_xml(campaign.summary, campaign.replay, comparison))
+    if wanted.sarif_file:
+        document = sarif.to_document(campaign.summary, campaign.id, campaign.replay, comparison, wanted.places)
+        _write(wanted.sarif_file, json.dumps(document, indent=2) + "\n")
+
+
+def campaign_document(campaign: Campaign, wanted: ForCi, comparison: Comparison | None) -> dict[str, Any]:
+    document = to_document(campaign.summary, campaign.id, campaign.replay)
+    if comparison is not None:
+        document["against"] = baseline.to_document(comparison, str(wanted.against))
+    return document
+
+
+def exit_code(summary: CampaignSummary, comparison: Comparison | None = None) -> int:
+    """0 survived, 1 findings, 3 could not tell.
+
+    A call that no plan reaches was not tested, so that nobody can say that the request survives its failure.
+    """
+    if comparison.failures if comparison is not None else summary.findings:
+        return 1
+    return 0 if summary.complete and not any(request.not_reached for request in summary.requests) else 3
+
+
+def explain(store: Path, campaign: str, cut: str, requests: Sequence[str] = ()) -> tuple[str, list[ExplainedRequest]]:
+    """The campaign's id, and what it says of the cut for each request."""
+    known = read_campaign(store, campaign)
+    return known.id, explanation.answers(cut, known.events, requests)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

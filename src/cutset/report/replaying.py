@@ -1,0 +1,24 @@
+"""The command that tries a finding again, composed for whoever reads: from where they are and where the ledger is."""
+
+import shlex
+from pathlib import Path
+
+from cutset.model.run import RunStarted
+
+DEFAULT_STORE = Path(".cutset")
+DEFAULT_CONFIG = Path("cutset.yaml")
+
+
+def replay_command(started: RunStarted, store: Path) -> str:
+    """It takes the id of a finding as its last word."""
+    words = ["cutset", started.command]
+    config = from_here(Path(started.config)) if started.config else DEFAULT_CONFIG
+    words += ["-c", str(config)] if config != DEFAULT_CONFIG else []
+    words += ["--store", str(from_here(store))] if from_here(store) != DEFAULT_STORE else []
+    return shlex.join([*words, "--replay"])
+
+
+def from_here(path: Path) -> Path:
+    """Relative to the working directory, if it is inside."""
+    here, whole = Path.cwd(), path.absolute()
+    return whole.relative_to(here) if whole.is_relative_to(here) else whole

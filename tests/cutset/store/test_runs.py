@@ -1,0 +1,68 @@
+from pathlib import Path
+
+import pytest
+
+from cutset.errors import UsageError
+from cutset.model.request import Request, Step
+from cutset.model.run import Loop, RunFinished, RunStarted
+from cutset.store.ledger import open_ledger
+from cutset.store.runs import fingerprint, latest_run, new_run, resumed_run
+
+STARTED = RunStarted(loop=Loop.DRILL, fingerprint=fingerprint(command=["serve"], pace=2.0), command="drill")
+
+
+def test_a_run_that_was_not_finished_is_resumed_and_a_finished_one_is_not(tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger:
+        with new_run(ledger, STARTED) as run:
+            pass
+        with resumed_run(ledger, STARTED) as again:
+            assert again == run
+        ledger.append(run, RunFinished())
+        with pytest.raises(UsageError, match="no unfinished drill to resume"), resumed_run(ledger, STARTED):
+            pass
+
+
+def test_the_first_event_tells_the_id(tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger, new_run(ledger, STARTED) as run:
+        (event,) = ledger.events(run)
+
+    assert isinstance(event, RunStarted)
+    assert event.run == run
+
+
+def test_what_changed_since_then_is_named(tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger:
+        with new_run(ledger, STARTED):
+            pass
+        now = RunStarted(loop=Loop.DRILL, fingerprint=fingerprint(command=["other"], pace=2.0), command="drill")
+        with pytest.raises(UsageError, match="begun with other command, so"), resumed_run(ledger, now):
+            pass
+
+
+def test_a_run_that_is_under_way_is_nobody_elses(tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger, new_run(ledger, STARTED):  # noqa: SIM117 -- one is inside the other
+        with pytest.raises(UsageError, match="still running"), resumed_run(ledger, STARTED):
+            pass
+
+
+def test_the_latest_run_is_one_that_serves_no_other(tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger:
+        with pytest.raises(UsageError, match="holds no campaign"):
+            latest_run(ledger, Loop.CAMPAIGN)
+        ledger.append("first", RunStarted(loop=Loop.CAMPAIGN))
+        ledger.append("verification", RunStarted(loop=Loop.CAMPAIGN, part_of="hardening"))
+
+        assert latest_run(ledger, Loop.CAMPAIGN).id == "first"
+        assert latest_run(ledger, Loop.CAMPAIGN, "verification").id == "verification"
+        with pytest.raises(UsageError, match="no campaign `third`") as caught:
+            latest_run(ledger, Loop.CAMPAIGN, "third")
+        assert caught.value.hint == "Known: first, verification"
+
+
+def test_a_fingerprint_tells_requests_apart_and_holds_nothing_of_them() -> None:
+    secret = Request("GET /", Step("GET", "/", headers={"authorization": "Bearer hunter2"}))
+    other = Request("GET /", Step("GET", "/", headers={"authorization": "Bearer hunter3"}))
+
+    assert fingerprint(requests=[secret]) != fingerprint(requests=[other])
+    assert fingerprint(requests=[secret]) == fingerprint(requests=[secret])
+    assert "hunter2" not in str(fingerprint(requests=[secret]))
