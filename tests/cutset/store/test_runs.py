@@ -56,7 +56,7 @@ def test_the_latest_run_is_one_that_serves_no_other(tmp_path: Path) -> None:
         assert latest_run(ledger, Loop.CAMPAIGN, "verification").id == "verification"
         with pytest.raises(UsageError, match="no campaign `third`") as caught:
             latest_run(ledger, Loop.CAMPAIGN, "third")
-        assert caught.value.hint == "Known: first, verification"
+        assert caught.value.hint == "Known: `first`, `verification`"
 
 
 def test_a_fingerprint_tells_requests_apart_and_holds_nothing_of_them() -> None:
