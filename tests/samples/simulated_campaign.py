@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,10 @@ from typing import Any
 from cutset.campaign.explore import explore
 from cutset.campaign.settings import CampaignSettings, Limits
 from cutset.model.event import RequestAudited
-from cutset.model.fault import BASELINE, Cut, points_of
-from cutset.model.outcome import Outcome, Verdict
+from cutset.model.fault import BASELINE, Cut, format_cut, points_of
+from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.request import Request, Step
-from cutset.simulation.simulated import All, Call, Execution, FirstOf, Node, Optional
+from cutset.simulation.simulated import All, Call, Execution, FirstOf, Node, Optional, all_points
 from cutset.store.ledger import open_ledger
 
 SYSTEMS: dict[str, Node] = {
@@ -41,42 +42,53 @@ def changed(settings: CampaignSettings, **options: Any) -> CampaignSettings:
 
 
 class SimulatedLaboratory:
-    """`pause` leaves the killer time to strike between experiments."""
+    """`pause` leaves the killer time to strike between experiments; `unreached` are calls made without the plan."""
 
-    def __init__(self, pause: float = 0.0) -> None:
+    def __init__(
+        self, pause: float = 0.0, systems: Mapping[str, Node] = SYSTEMS, unreached: Points = frozenset()
+    ) -> None:
         self.ran: list[tuple[str, Cut]] = []
+        self.alive = asyncio.Event()
+        self.alive.set()
         self._pause = pause
+        self._systems = systems
+        self._unreached = unreached
 
     async def audit(self, request: Request) -> RequestAudited:
-        runs = tuple(outcome_of(request.name, BASELINE, turn) for turn in range(3))
+        system = self._systems[request.name]
+        runs = [outcome_of(system, BASELINE, turn, self._unreached) for turn in range(3)]
+        healthy = all(run.verdict is Verdict.SURVIVED for run in runs)
         return RequestAudited(
             request=request.name,
-            healthy=True,
-            reason="",
+            healthy=healthy,
+            reason="" if healthy else "the request fails without any fault",
             calls=frozenset().union(*(run.calls for run in runs)),
-            not_reached=frozenset(),
+            not_reached=self._unreached & all_points(system),
             trace_ids=(),
-            runs=runs,
+            runs=tuple(runs) if healthy else (),
         )
 
     async def run(self, request: Request, cut: Cut) -> Outcome:
         self.ran.append((request.name, cut))
         await asyncio.sleep(self._pause)
-        return outcome_of(request.name, cut, turn=len(self.ran))
+        return outcome_of(self._systems[request.name], cut, len(self.ran), self._unreached)
 
     async def recovered(self) -> bool:
-        return True
+        return await self.alive.wait()
 
 
-def outcome_of(request: str, cut: Cut, turn: int) -> Outcome:
-    execution = Execution(points_of(cut), turn=turn)
-    path = execution.run(SYSTEMS[request])
+def outcome_of(system: Node, cut: Cut, turn: int, unreached: Points = frozenset()) -> Outcome:
+    execution = Execution(points_of(cut) - unreached, turn=turn)
+    path = execution.run(system)
+    calls = frozenset(execution.calls) - unreached
+    if cut and not points_of(cut) & calls:
+        return Outcome(cut, Verdict.UNKNOWN, f"never fired: {format_cut(cut)}", calls=calls)
     return Outcome(
         cut,
         Verdict.FAILED if path is None else Verdict.SURVIVED,
-        path=path or frozenset(),
+        path=(path or frozenset()) - unreached,
         failed=frozenset(execution.failed),
-        calls=frozenset(execution.calls),
+        calls=calls,
     )
 
 

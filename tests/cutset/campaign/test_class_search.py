@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.samples.simulated_campaign import REQUESTS, SETTINGS, changed, outcome_of
+from tests.samples.simulated_campaign import REQUESTS, SETTINGS, SYSTEMS, changed, outcome_of
 
 from cutset.campaign.class_search import ClassSearch, begin
 from cutset.model.event import CampaignEvent, ExperimentFinished, RequestAudited
@@ -106,7 +106,7 @@ def test_what_is_trusted_and_not_tried_is_reported_as_predicted(strategy: Strate
 
 
 def test_rounds_go_on_where_they_were_when_a_campaign_is_resumed() -> None:
-    past = [outcome_of(HOME.name, BASELINE, turn=0)]
+    past = [outcome_of(SYSTEMS[HOME.name], BASELINE, turn=0)]
     events = [
         replace(audited(HOME.name), calls=past[0].calls, runs=tuple(past)),
         failed(HOME.name, Point("simulated", "session"), round_number=4),
