@@ -21,7 +21,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp  # type: ignore[import
 from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
 from cutset.harden.diagram import MAX_NODES, Diagrams, TooLargeError, good_order
-from cutset.harden.probability import Cut, Event, Passed, Rates, RequestClass, formula_of, solve
+from cutset.harden.probability import BasicEvent, EventCut, Passed, Rates, RequestClass, formula_of, solve
 from cutset.harden.problem import Candidate
 from cutset.model.point import Point
 
@@ -55,10 +55,10 @@ class _Ways:
     """How requests of a class can fail, by what would stop it."""
 
     per_day: float
-    cuts: Mapping[Stops, Sequence[Cut]]  # the likeliest first
+    cuts: Mapping[Stops, Sequence[EventCut]]  # the likeliest first
     likely: Mapping[Stops, float]  # failures per day if it were the only way
-    rates: Mapping[Event, float]
-    order: Sequence[Event]
+    rates: Mapping[BasicEvent, float]
+    order: Sequence[BasicEvent]
     complete: bool = True  # or are there ways that were left out, as the diagram would have been too large?
     # By what is left: how many failures per day each way has if those that are left come first.
     shares: dict[frozenset[Stops], dict[Stops, float]] = field(default_factory=dict)
@@ -153,7 +153,7 @@ def _failed(ways: Iterable[_Ways], hardened: Collection[int]) -> float:
 def _ways_of(request: RequestClass, candidates: Sequence[Candidate], rates: Rates, residual: float) -> _Ways:
     position = {each.name: index for index, each in enumerate(candidates) if each.already or not each.untouchable}
     formula, event_rates = formula_of(request, rates, {})
-    cuts: dict[Stops, list[Cut]] = {}
+    cuts: dict[Stops, list[EventCut]] = {}
     for cut in formula:
         sites = {request.sites_of(clause[0]) for clause in cut if isinstance(clause[0], Point)}
         guards = [guard for guard in sites if guard <= position.keys() and not any(other < guard for other in sites)]

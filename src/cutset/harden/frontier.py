@@ -22,7 +22,7 @@ MOST_UNITS = 200_000  # of cost, in all: the time to combine tables grows with t
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class FrontierPoint:
     """The least budget for a coverage that no smaller budget reaches."""
 
     budget: float
@@ -33,7 +33,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
-    points: tuple[Point, ...]  # from the smallest budget that covers all high-priority requests up to full coverage
+    points: tuple[FrontierPoint, ...]  # from the least budget for all high-priority requests up to full coverage
     knee: int  # where returns diminish: the position of a point, see `_knee`
     proven: bool
 
@@ -65,7 +65,7 @@ def frontier(problem: Problem, *, most_subsets: int = MOST_SUBSETS) -> Frontier:
     steps = zip(pairwise(covered), pairwise(costs), strict=True)
     gains = [None, *((more - less) / (dearer - cheaper) for (less, more), (cheaper, dearer) in steps)]
     points = tuple(
-        Point(
+        FrontierPoint(
             budget=cost * small.cost_unit,
             covered=weight * small.weight_unit,
             coverage=weight / small.total if small.total else 1.0,

@@ -9,16 +9,32 @@ were, and how much fails by cuts that it is in.
 - Risk reduction worth: now / never. What gets better if it is hardened perfectly.
 
 "Never" means what hardening would bring about: a hardened point does not pass on failures of common causes either.
+
+    found = importances_by_traffic(classes, rates)      # the classes and rates that `likelihood` takes
+    for each in found.ranked[:5]:
+        print(each.name, in_words(each))
+    print(caveat(found))                                # empty, unless some class has more cuts than can be solved
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import fsum, inf
 
-from cutset.harden.probability import CommonCause, Cut, Event, Passed, Rates, RequestClass, formula_of, solve
+from cutset.harden.diagram import MAX_NODES
+from cutset.harden.probability import (
+    BasicEvent,
+    CommonCause,
+    EventCut,
+    Passed,
+    Rates,
+    RequestClass,
+    formula_of,
+    solve,
+)
 from cutset.model.fault import format_cut, points_of
 from cutset.model.finding import Finding
 from cutset.model.point import Point
+from cutset.model.wording import quoted
 
 ROUNDING = 1e-12
 
@@ -32,6 +48,10 @@ class Importance:
     always: float
     never: float
     by_its_cuts: float
+
+    @property
+    def name(self) -> str:
+        return self.of.name if isinstance(self.of, CommonCause) else str(self.of)
 
     @property
     def birnbaum(self) -> float:
@@ -55,19 +75,42 @@ class Importance:
         return self.now - self.never
 
 
-def importances(request: RequestClass, rates: Rates) -> list[Importance]:
-    """Of each point of its cuts and each common cause that takes one down, the one that saves most first."""
+@dataclass(frozen=True, slots=True)
+class Importances:
+    """Of each point of the cuts and each common cause that takes one down, the one that saves most first."""
+
+    ranked: tuple[Importance, ...]
+    in_part: tuple[str, ...] = ()  # requests with too many cuts to solve: their numbers rest on the likelier ones only
+
+
+def in_words(each: Importance) -> str:
+    """Of numbers per day: `without it, 12 of 20 failed requests per day would succeed; …`."""
+    return (
+        f"without it, {each.saved:.4g} of {each.now:.4g} failed requests per day would succeed; "
+        f"it takes part in {each.fussell_vesely:.0%} of them; always down, it would fail {each.always:.4g}"
+    )
+
+
+def caveat(found: Importances) -> str:
+    """What the numbers do not account for; empty if they are exact."""
+    if not found.in_part:
+        return ""
+    return f"{quoted(found.in_part)} can fail in too many ways to solve: the numbers rest on the likelier cuts only"
+
+
+def importances(request: RequestClass, rates: Rates, *, max_nodes: int = MAX_NODES) -> Importances:
+    """Of one request class, as probabilities."""
     shared = frozenset().union(*(cause.points for cause in rates.causes))
     # A guard that lets everything pass changes nothing, but tells what would be if it let nothing pass.
     points = sorted(frozenset().union(*request.cuts))
     guarded = replace(request, sites={point: frozenset({str(point)}) for point in points})
     guards = {str(point): 1.0 for point in points if point in shared}
     formula, event_rates = formula_of(guarded, rates, guards)
-    solved = solve(formula, event_rates)
+    solved = solve(formula, event_rates, max_nodes=max_nodes)
     slopes = solved.diagrams.gradient(solved.diagram, event_rates)
     now = solved.probability
-    cuts_of: dict[Event, list[Cut]] = {}
-    for cut in formula:
+    cuts_of: dict[BasicEvent, list[EventCut]] = {}
+    for cut in solved.cuts:
         for event in dict.fromkeys(event for clause in cut for event in clause):
             cuts_of.setdefault(event, []).append(cut)
 
@@ -80,21 +123,22 @@ def importances(request: RequestClass, rates: Rates) -> list[Importance]:
         else:
             by_its_cuts = solve(its_cuts, event_rates).probability
             never = now - (slopes.get(Passed(str(of)), 0.0) if of in shared else rate * slope)
-            if len(its_cuts) == len(formula):
+            if len(its_cuts) == len(solved.cuts):
                 never = 0.0  # rounding would leave a little
         return Importance(of, now, now + (1 - rate) * slope, max(never, 0.0), by_its_cuts)
 
     found = [importance(event) for event in event_rates if not isinstance(event, Passed)]
-    return sorted(found, key=_order)
+    in_part = (request.name,) if len(solved.cuts) < len(formula) else ()
+    return Importances(tuple(sorted(found, key=_order)), in_part)
 
 
-def importances_by_traffic(classes: Iterable[RequestClass], rates: Rates) -> list[Importance]:
-    """The same over all classes, in failed requests per day."""
-    found = [(request.per_day, importances(request, rates)) for request in classes]
-    total = fsum(per_day * own[0].now for per_day, own in found if own)
+def importances_by_traffic(classes: Iterable[RequestClass], rates: Rates, *, max_nodes: int = MAX_NODES) -> Importances:
+    """Of all classes together, in failed requests per day."""
+    found = [(request.per_day, importances(request, rates, max_nodes=max_nodes)) for request in classes]
+    total = fsum(per_day * own.ranked[0].now for per_day, own in found if own.ranked)
     sums: dict[Point | CommonCause, Importance] = {}
     for per_day, own in found:
-        for each in own:
+        for each in own.ranked:
             so_far = sums.get(each.of, Importance(each.of, total, total, total, 0.0))
             # What a class loses or gains comes on top of what all others have now.
             sums[each.of] = replace(
@@ -105,7 +149,7 @@ def importances_by_traffic(classes: Iterable[RequestClass], rates: Rates) -> lis
             )
     # Where nothing is left, rounding leaves a little.
     rounded = (replace(each, never=each.never if each.never > ROUNDING * total else 0.0) for each in sums.values())
-    return sorted(rounded, key=_order)
+    return Importances(tuple(sorted(rounded, key=_order)), tuple(name for _, own in found for name in own.in_part))
 
 
 def failures_per_day(
@@ -125,5 +169,4 @@ def failures_per_day(
 
 
 def _order(importance: Importance) -> tuple[float, float, str]:
-    of = importance.of
-    return -importance.saved, -importance.birnbaum, of.name if isinstance(of, CommonCause) else str(of)
+    return -importance.saved, -importance.birnbaum, importance.name

@@ -2,8 +2,8 @@
 
 FastFI counts faults as if all were alike, which its §5.2 admits. Here each point is down at a rate of its own, and
 *common causes* (a service, a node, a zone) take all of their points down together. A request fails if all points of
-one of its cuts are down. Adding up the cuts' probabilities (the *rare-event sum*) counts failures that several cuts
-explain several times; a decision diagram does not.
+one of its cuts are down. Adding up the cuts' probabilities (the *rare-event sum*) would count failures that several
+cuts explain several times; a decision diagram does not.
 
 A hardened site no longer passes failures on, whatever their cause, but for a residual share. What is computed rests on
 the cuts that are known: cuts beyond the size that was searched can only add to it.
@@ -35,10 +35,10 @@ class Passed:
     site: str
 
 
-Event = Point | CommonCause | Passed
-Clause = tuple[Event, ...]  # occurs if one of its events does
-Cut = tuple[Clause, ...]  # occurs if all of its clauses do
-Formula = Sequence[Cut]
+BasicEvent = Point | CommonCause | Passed
+EventClause = tuple[BasicEvent, ...]  # occurs if one of its events does
+EventCut = tuple[EventClause, ...]  # occurs if all of its clauses do
+Formula = Sequence[EventCut]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,6 @@ class Likelihood:
     per_day: float
     probability: float
     at_most: float  # more than `probability` only if the diagram was too large: then the truth is in between
-    rare_event_sum: float  # for comparison: never less, and more the more cuts overlap
 
     @property
     def exact(self) -> bool:
@@ -99,9 +98,9 @@ class Overall:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    diagrams: Diagrams[Event]
+    diagrams: Diagrams[BasicEvent]
     diagram: int
-    rates: Mapping[Event, float]
+    cuts: Formula  # those that the diagram is of: all, unless it would have been too large
     probability: float
     at_most: float
 
@@ -115,8 +114,7 @@ def likelihood(
     probability, at_most = solved.probability, solved.at_most
     if probability < at_most:
         probability = max(probability, _at_least_by_pairs(formula, event_rates))
-    alone = fsum(solve([cut], event_rates).probability for cut in formula)
-    return Likelihood(request.name, request.per_day, probability, at_most, alone)
+    return Likelihood(request.name, request.per_day, probability, at_most)
 
 
 def overall(likelihoods: Collection[Likelihood]) -> Overall:
@@ -160,25 +158,25 @@ def rates_of(measured: Mapping[Point, float], causes: Iterable[CommonCause] = ()
 
 def formula_of(
     request: RequestClass, rates: Rates, hardened: Mapping[str, float]
-) -> tuple[Formula, dict[Event, float]]:
+) -> tuple[Formula, dict[BasicEvent, float]]:
     """When a request fails, in terms of independent events, and how likely these are."""
     own = frozenset().union(*request.cuts)
-    causes_of: dict[Point, list[Event]] = {}
+    causes_of: dict[Point, list[BasicEvent]] = {}
     for cause in rates.causes:
         for point in own & cause.points:
             causes_of.setdefault(point, []).append(cause)
-    event_rates: dict[Event, float] = {}
-    formula: list[Cut] = []
+    event_rates: dict[BasicEvent, float] = {}
+    formula: list[EventCut] = []
     # In order, so that the same diagram comes out in every process.
     for points in sorted(sorted(cut) for cut in minimal(request.cuts)):
-        clauses: dict[Clause, None] = {}
+        clauses: dict[EventClause, None] = {}
         for point in points:
             clause = (point, *causes_of.get(point, ()))
             event_rates |= {event: _rate(event, rates) for event in clause}
             clauses[clause] = None
             guards = request.sites_of(point)
             if guards <= hardened.keys():
-                passed: dict[Event, float] = {Passed(site): hardened[site] for site in sorted(guards)}
+                passed: dict[BasicEvent, float] = {Passed(site): hardened[site] for site in sorted(guards)}
                 event_rates |= passed
                 clauses[tuple(passed)] = None
         if not any(_is_blocked(clause, event_rates) for clause in clauses):
@@ -191,7 +189,7 @@ def minimal(cuts: Iterable[frozenset[Point]]) -> list[frozenset[Point]]:
     return [cut for cut in different if not any(other < cut for other in different)]
 
 
-def solve(formula: Formula, rates: Mapping[Event, float], *, max_nodes: int = MAX_NODES) -> Solved:
+def solve(formula: Formula, rates: Mapping[BasicEvent, float], *, max_nodes: int = MAX_NODES) -> Solved:
     """How likely one of the cuts occurs.
 
     If the diagram gets too large, there is no other way to an exact result. Then only the likelier half of the cuts is
@@ -212,26 +210,26 @@ def solve(formula: Formula, rates: Mapping[Event, float], *, max_nodes: int = MA
             left_out = 1 - prod(1 - solve([cut], rates).probability for cut in ordered[len(kept) :])
         else:
             probability = diagrams.probabilities(rates)[diagram]
-            return Solved(diagrams, diagram, rates, probability, probability + (1 - probability) * left_out)
+            return Solved(diagrams, diagram, kept, probability, probability + (1 - probability) * left_out)
 
 
-def _at_least_by_pairs(formula: Formula, rates: Mapping[Event, float]) -> float:
+def _at_least_by_pairs(formula: Formula, rates: Mapping[BasicEvent, float]) -> float:
     """Bonferroni's bound: near the truth where failures are rare, as cuts hardly ever occur together then."""
     likeliest = _likeliest_first(formula, rates)[:MAX_PAIRED]
     together = fsum(solve([(*one, *other)], rates).at_most for one, other in combinations(likeliest, 2))
     return fsum(solve([cut], rates).probability for cut in likeliest) - together
 
 
-def _likeliest_first(formula: Formula, rates: Mapping[Event, float]) -> list[Cut]:
+def _likeliest_first(formula: Formula, rates: Mapping[BasicEvent, float]) -> list[EventCut]:
     return sorted(formula, key=lambda cut: -solve([cut], rates).probability)
 
 
-def _is_blocked(clause: Clause, rates: Mapping[Event, float]) -> bool:
+def _is_blocked(clause: EventClause, rates: Mapping[BasicEvent, float]) -> bool:
     """By remedies that always help. Points that never fail stay: one may ask what would be if they did."""
     return all(isinstance(event, Passed) and not rates[event] for event in clause)
 
 
-def _rate(event: Event, rates: Rates) -> float:
+def _rate(event: BasicEvent, rates: Rates) -> float:
     match event:
         case CommonCause(rate=rate):
             return rate
