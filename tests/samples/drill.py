@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from cutset.model.drill import DrillTest, ObservedOperation, Phase, Sample
+from cutset.judge.phases import judge_drill
+from cutset.model.drill import DrillResult, DrillTest, ObservedOperation, Phase, Sample, TimelinePoint
 from cutset.model.point import Point
 
 TEST = DrillTest("POST /orders", 0, Point.parse("shop>db/psycopg/execute"), "connection-lost")
@@ -58,3 +59,13 @@ def drill(
     fault = fault or (lambda number: sample(Phase.FAULT, number, operation(fault=TEST.fault), status=503))
     recovery = recovery or (lambda number: sample(Phase.RECOVERY, number, usual))
     return [make(n) for make, count in zip((startup, fault, recovery), counts, strict=True) for n in range(count)]
+
+
+def result(samples: Sequence[Sample]) -> DrillResult:
+    points = tuple(TimelinePoint(s.phase, s.sent_at, s.seconds, s.ok, s.fired(TEST.fault)) for s in samples)
+    return DrillResult(TEST, judge_drill(TEST, samples), points)
+
+
+PASSED = result(drill())
+FAILED = result(drill(recovery=lambda number: sample(Phase.RECOVERY, number, operation(), status=503)))
+UNKNOWN = result(drill(fault=lambda number: sample(Phase.FAULT, number, operation(verb="SELECT"))))

@@ -1,9 +1,9 @@
 """`cutset drill`: faults inside a freshly started service, while recorded requests are sent to it."""
 
 import json
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -11,24 +11,27 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from cutset.app.drill import drill, old_history, plan_drills, read_case, replay_drill, write_page
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, StoreOption
 from cutset.cli.record import report_losses
 from cutset.cli.run import run_async
-from cutset.config.drill import load_drill
-from cutset.drill import history
-from cutset.drill.flows import flows_of
-from cutset.drill.plan import Flow, Plan, PlannedTest, make_plan, points_of_flows, representatives
-from cutset.drill.session import DrillFinished, PhaseBegan, ServiceStarted, SessionEvent, reconnoitre, run_session
-from cutset.drill.settings import DrillSettings
-from cutset.errors import TargetError, UsageError
-from cutset.model.drill import DrillResult, DrillTest, DrillVerdict
-from cutset.model.run import Loop, RunStarted
-from cutset.report.drill.page import drill_page
+from cutset.config.drill import adjusted, load_drill
+from cutset.drill.plan import Plan
+from cutset.errors import UsageError
+from cutset.model.drill import (
+    DrillEvent,
+    DrillFinished,
+    DrillResult,
+    DrillsPlanned,
+    DrillVerdict,
+    PhaseBegan,
+    ServiceStarted,
+    results_of,
+)
+from cutset.model.run import RunStarted
+from cutset.model.wording import count
 from cutset.report.drill.terminal import plan_document, plan_lines, result_lines, results_document
 from cutset.report.replaying import replay_command
-from cutset.store.run_id import new_run_id
-from cutset.workload.recording.folder import read_recording
-from cutset.workload.templates.rules import rules_for
 
 
 def drill_command(
@@ -62,104 +65,35 @@ def drill_command(
     """
     if sum((plan, resume, bool(replay))) > 1:
         raise UsageError("`--plan`, `--resume` and `--replay` exclude each other")
-    settings = _adjusted(load_drill(config_file), recording, only, faults, seed)
-    recorded = read_recording(settings.recording)
-    report_losses(recorded, Console(stderr=True, highlight=False, markup=False, soft_wrap=True))
-    flows = flows_of(recorded.exchanges, rules_for(settings.recording))
-    if not flows:
-        raise UsageError(
-            f"The recording in `{settings.recording}` has no request that can be sent again",
-            hint="Record some with `cutset record`",
-        )
-    begun = RunStarted(loop=Loop.DRILL, command="drill", config=str(config_file.absolute()))
-    command = replay_command(begun, store)
-    session = history.unfinished_session(store) if resume else new_run_id()
-    if not session:
-        raise UsageError("There is no interrupted session of drills to resume", hint="Start one with `cutset drill`")
-    if not plan:
-        flows = _as_it_runs_now(flows, settings, store, replay)
-    made = make_plan(flows, settings.selection)
-    if settings.selection.only and not made.tests:
-        raise UsageError(
-            f"No point of the recording begins with {' or '.join(f'`{each}`' for each in settings.selection.only)}",
-            hint=f"There are {', '.join(sorted(map(str, points_of_flows(flows)))) or 'none'}",
-        )
-    if replay:
-        tests: list[PlannedTest] = [_planned(made, store, replay)]
-        skipped: list[tuple[PlannedTest, str]] = []
-    else:
-        expire_days = 0.0 if everything else settings.expire_days
-        past = history.results(store)
-        tests, skipped = history.due(
-            made.tests, past, now=time.time(), expire_days=expire_days, session=session if resume else ""
+    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    case = read_case(
+        adjusted(load_drill(config_file), recording=recording, only=only or (), faults=faults or (), seed=seed)
+    )
+    report_losses(case.recorded, Console(stderr=True, highlight=False, markup=False, soft_wrap=True))
+    if old := old_history(store):
+        errors.print(
+            f"`{escape(str(old))}` is of an earlier version of Cutset and is not read: what passed then is tested again"
         )
     if plan:
-        _print_plan(tests, made, skipped, as_json=as_json)
+        _print_plan(plan_drills(case, store=store, again=everything), as_json=as_json)
         return
-    if skipped:
-        console = Console(stderr=True, highlight=False, soft_wrap=True)
-        console.print(f"{len(skipped)} tests passed lately and are left out; `--again` runs them, too")
-    if not replay:
-        history.begin(store, session)
-    raise typer.Exit(
-        _run([each.test for each in tests], made, settings, session, command, store, starts=1, as_json=as_json)
+    progress = _Progress(errors)
+    events = (
+        replay_drill(case, replay, store=store) if replay else drill(case, store=store, resume=resume, again=everything)
     )
+    try:
+        run_async(progress.follow(events))
+    except KeyboardInterrupt:
+        _say_how_to_go_on(progress.events, store, replay, errors)
+        raise
+    raise typer.Exit(_conclude(progress.events, store, as_json=as_json))
 
 
-def _as_it_runs_now(recorded: Sequence[Flow], settings: DrillSettings, store: Path, replay: str) -> list[Flow]:
-    """With what the service calls now. Also before a replay: what a first request finds cold would be a difference."""
-    if replay:
-        _planned(make_plan(recorded, settings.selection), store, replay)  # is there such a test, before a start
-    chosen, _ = representatives(recorded, settings.selection.top)
-    log = store / "drills" / "reconnaissance.log"
-    found = run_async(reconnoitre(chosen, settings, log=log))
-    if points_of_flows(recorded) and not any(step.called for flow in found for step in flow.steps):
-        raise TargetError(
-            "The service was sent its recorded requests, and the agent in it reported no call",
-            hint=f"Does `drill.command` start the recorded service, in Python, with our environment? Its output: {log}",
-        )
-    return found
-
-
-def _adjusted(
-    settings: DrillSettings,
-    recording: Path | None,
-    only: list[str] | None,
-    faults: list[str] | None,
-    seed: int | None,
-) -> DrillSettings:
-    """What the command line says wins over the file."""
-    selection = settings.selection
-    return replace(
-        settings,
-        recording=recording or settings.recording,
-        selection=replace(
-            selection,
-            only=tuple(only or ()),
-            faults=tuple(faults or ()) or selection.faults,
-            seed=selection.seed if seed is None else seed,
-        ),
-    )
-
-
-def _planned(made: Plan, store: Path, wanted: str) -> PlannedTest:
-    """By its id, from the plan; a test of the past that is no longer planned can be run as long as its flow exists."""
-    for planned in made.tests:
-        if planned.test.id == wanted:
-            return planned
-    for _, result in reversed(history.results(store)):
-        if result.test.id == wanted and result.test.flow in made.flows:
-            return PlannedTest(result.test, 1, "asked for")
-    raise UsageError(f"There is no test `{wanted}`", hint="`cutset drill --plan` lists them with their ids")
-
-
-def _print_plan(
-    tests: Sequence[PlannedTest], made: Plan, skipped: Sequence[tuple[PlannedTest, str]], *, as_json: bool
-) -> None:
+def _print_plan(plan: Plan, *, as_json: bool) -> None:
     shown = (
-        [(each.test, each.reason) for each in tests],
-        [(each.what, each.reason) for each in made.pruned],
-        [(each.test, reason) for each, reason in skipped],
+        [(each.test, each.reason) for each in plan.tests],
+        [(each.what, each.reason) for each in plan.pruned],
+        [(each.test, reason) for each, reason in plan.not_repeated],
     )
     if as_json:
         print(json.dumps(plan_document(*shown), indent=2))
@@ -175,59 +109,61 @@ def _print_plan(
 
 @dataclass(slots=True)
 class _Progress:
-    """A line for each start and each result on standard error; on a terminal the phase under way, too."""
+    """A line for each result on standard error; on a terminal the phase under way, too."""
 
-    total: int
-    console: Console = field(default_factory=lambda: Console(stderr=True, highlight=False, soft_wrap=True))
-    results: list[DrillResult] = field(default_factory=list)
-    starts: int = 0
+    console: Console
+    events: list[DrillEvent] = field(default_factory=list)  # so far
+    planned: int = 0
+    finished: int = 0
 
-    def tell(self, event: SessionEvent) -> None:
+    async def follow(self, events: AsyncGenerator[DrillEvent, None]) -> None:
+        async with aclosing(events):
+            async for event in events:
+                self.events.append(event)
+                self._tell(event)
+
+    def _tell(self, event: DrillEvent) -> None:
         match event:
-            case ServiceStarted():
-                self.starts += 1
+            case DrillsPlanned(tests=tests, not_repeated=not_repeated):
+                self.planned = len(tests)
+                if not_repeated:
+                    left_out = f"{count(not_repeated, 'test')} passed lately and left out"
+                    self.console.print(f"{left_out}; `--again` runs what passed, too")
             case PhaseBegan(test=test, phase=phase):
                 if self.console.is_terminal:
-                    done = f"{len(self.results) + 1}/{self.total}"
+                    done = f"{self.finished + 1}/{self.planned}"
                     self.console.print(f"\r\x1b[K[dim]{done}[/] {escape(str(test))}: {phase}", end="")
             case DrillFinished(result=result):
-                self.results.append(result)
+                self.finished += 1
                 cleared = "\r\x1b[K" if self.console.is_terminal else ""
                 symptoms = ", ".join(dict.fromkeys(finding.symptom for finding in result.judgement.findings))
                 told = f"{result.judgement.verdict}{f' ({symptoms})' if symptoms else ''}"
-                done = f"{len(self.results)}/{self.total}"
+                done = f"{self.finished}/{self.planned}"
                 self.console.print(f"{cleared}[dim]{done}[/] {escape(str(result.test))}: {told}")
 
 
-def _run(
-    tests: Sequence[DrillTest],
-    made: Plan,
-    settings: DrillSettings,
-    session: str,
-    replay: str,
-    store: Path,
-    *,
-    starts: int,
-    as_json: bool,
-) -> int:
-    """Runs to the end and prints the report; returns the exit code. `starts` are those of the service so far."""
-    progress = _Progress(len(tests), starts=starts)
-    try:
-        run_async(run_session(session, tests, made.flows, settings, store=store, tell=progress.tell))
-    except KeyboardInterrupt:
-        done = len(progress.results)
-        progress.console.print(f"\nStopped; results kept: {done}. Go on with `cutset drill --resume`")
-        raise
-    results = [result for own, result in history.results(store) if own == session]
-    page = store / "drills" / session / "index.html"
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(drill_page(results, replay=replay), encoding="utf-8")
+def _say_how_to_go_on(events: Sequence[DrillEvent], store: Path, replay: str, console: Console) -> None:
+    started = next((event for event in events if isinstance(event, RunStarted)), None)
+    if started is None:
+        return
+    command = replay_command(started, store)
+    command = f"{command} {replay}" if replay else command.replace("--replay", "--resume")
+    kept = "" if replay else f"; results kept: {len(results_of(events))}"
+    console.print(f"\nStopped{kept}. Go on with `{escape(command)}`")
+
+
+def _conclude(events: Sequence[DrillEvent], store: Path, *, as_json: bool) -> int:
+    """Prints the report; returns the exit code."""
+    started = next(event for event in events if isinstance(event, RunStarted))
+    results, replay = results_of(events), replay_command(started, store)
+    starts = sum(isinstance(event, ServiceStarted) for event in events)
+    page = write_page(store, events)
     if as_json:
-        document = results_document(results, starts=progress.starts, replay=replay)
+        document = results_document(results, starts=starts, replay=replay)
         print(json.dumps(document | {"page": str(page)}, indent=2))
     else:
         console = Console(highlight=False, soft_wrap=True)
-        for line in result_lines(results, starts=progress.starts, replay=replay):
+        for line in result_lines(results, starts=starts, replay=replay):
             console.print(line)
         console.print(f"page: {escape(str(page))}", style="dim")
     return exit_code(results)

@@ -1,6 +1,6 @@
 """The `drill` section of `cutset.yaml`. Drills need nothing else of that file: no target, no requests, no mesh."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
@@ -29,7 +29,36 @@ def load_drill(path: Path) -> DrillSettings:
         raise UsageError(
             f"`{path}` has no section `drill`", hint="It needs at least `drill.command`, which starts the service"
         )
-    return _settings(path.parent, validate(path, _File, {"drill": content["drill"]}).drill)
+    section = validate(path, _File, {"drill": content["drill"]}).drill
+    if not any(PORT in text for text in (*section.command, *(section.env or {}).values())):
+        raise UsageError(
+            f"`{path}`: neither `drill.command` nor `drill.env` has `{PORT}` in it",
+            hint="The service is started on a port that is free, another one each time, and has to be told: "
+            f"`command: [python, -m, shop, --port, '{PORT}']`",
+        )
+    return replace(_settings(path.parent, section), path=path.absolute())
+
+
+def adjusted(
+    settings: DrillSettings,
+    *,
+    recording: Path | None = None,
+    only: Sequence[str] = (),
+    faults: Sequence[str] = (),
+    seed: int | None = None,
+) -> DrillSettings:
+    """What the command line says wins over the file."""
+    selection = settings.selection
+    return replace(
+        settings,
+        recording=recording or settings.recording,
+        selection=replace(
+            selection,
+            only=tuple(only),
+            faults=tuple(faults) or selection.faults,
+            seed=selection.seed if seed is None else seed,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import aiohttp
@@ -14,6 +14,7 @@ from cutset.inject.plan import signed_headers
 from cutset.judge.phases import recovery_of
 from cutset.judge.symptoms import hits
 from cutset.model.drill import DrillTest, Phase, Sample, Thresholds
+from cutset.workload.recording.masking import FieldMasker
 from cutset.workload.replay import Sent
 from cutset_agent import wire
 
@@ -39,36 +40,35 @@ class Drill:
     key: bytes
     pace: Pace
     thresholds: Thresholds
+    mask: FieldMasker
     began: float = field(default_factory=time.monotonic)
     began_ns: int = field(default_factory=time.time_ns)
     samples: list[Sample] = field(default_factory=list)
 
+    def of(self, phase: Phase) -> list[Sample]:
+        return [sample for sample in self.samples if sample.phase is phase]
 
-async def run_phases(drill: Drill, announce: Callable[[Phase], None] = lambda _: None) -> list[Sample]:
-    """All samples, with their operations."""
-    announce(Phase.STARTUP)
+
+async def run_phases(drill: Drill) -> AsyncGenerator[Phase, None]:
+    """Tells each phase as it begins; afterwards the drill has all its samples, with their operations."""
+    yield Phase.STARTUP
     await _send_for(drill, Phase.STARTUP, drill.pace.startup)
-    samples = await _settled(drill)
-    if not any(drill.test.endpoint == each.endpoint for sample in samples for each in sample.operations):
-        return samples  # nothing to inject at
-    announce(Phase.FAULT)
+    await _settle(drill)
+    if not any(drill.test.endpoint == each.endpoint for sample in drill.samples for each in sample.operations):
+        return  # nothing to inject at
+    yield Phase.FAULT
     await _send_for(drill, Phase.FAULT, drill.pace.fault)
-    samples = await _settled(drill)
-    startup, faulty = ([each for each in samples if each.phase is phase] for phase in (Phase.STARTUP, Phase.FAULT))
-    if not hits(drill.test, startup, faulty):
-        return samples
-    announce(Phase.RECOVERY)
+    await _settle(drill)
+    if not hits(drill.test, drill.of(Phase.STARTUP), drill.of(Phase.FAULT)):
+        return
+    yield Phase.RECOVERY
     patience_ends = time.monotonic() + drill.pace.recovery + drill.pace.patience
-    while True:
+    enough = False
+    while not enough:
         await _send_for(drill, Phase.RECOVERY, drill.pace.recovery)
-        samples = await _settled(drill)
-        if _recovered(drill, samples) or time.monotonic() >= patience_ends:
-            return samples
-
-
-def _recovered(drill: Drill, samples: Sequence[Sample]) -> bool:
-    startup, recovery = ([each for each in samples if each.phase is phase] for phase in (Phase.STARTUP, Phase.RECOVERY))
-    return recovery_of(drill.test, startup, recovery, drill.thresholds).complete
+        await _settle(drill)
+        found = recovery_of(drill.test, drill.of(Phase.STARTUP), drill.of(Phase.RECOVERY), drill.thresholds)
+        enough = found.complete or time.monotonic() >= patience_ends
 
 
 async def _send_for(drill: Drill, phase: Phase, seconds: float) -> None:
@@ -109,17 +109,17 @@ async def _run_once(drill: Drill, phase: Phase) -> None:
             status=decisive.status,
             error=decisive.error or (failed.failure if failed and not decisive.status else ""),
             content_type=decisive.content_type,
-            body=decisive.body,
+            body=drill.mask(decisive.content_type, decisive.body),
             trace_id=traces.get(drill.test.step, ""),
         )
     )
 
 
-async def _settled(drill: Drill) -> list[Sample]:
-    """All samples so far with their operations."""
+async def _settle(drill: Drill) -> None:
+    """Until all samples so far have their operations."""
     answered = [sample.trace_id for sample in drill.samples if sample.status and sample.trace_id]
     await drill.observer.settle(lambda: all(map(drill.observer.has_ended, answered)))
-    return [drill.observer.complete(sample, drill.began_ns) for sample in drill.samples]
+    drill.samples = [drill.observer.complete(sample, drill.began_ns) for sample in drill.samples]
 
 
 def planned_faults(test: DrillTest) -> tuple[tuple[wire.WireTarget, wire.WireFault], ...]:

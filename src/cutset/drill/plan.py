@@ -69,6 +69,7 @@ class Pruned:
 class Plan:
     tests: tuple[PlannedTest, ...] = ()
     pruned: tuple[Pruned, ...] = ()
+    not_repeated: tuple[tuple[PlannedTest, str], ...] = ()  # with the reason: they passed lately
     flows: Mapping[str, Flow] = field(default_factory=dict, repr=False)  # by name
 
 
@@ -92,7 +93,7 @@ class _Candidate:
         return f"{self.point} in {self.flow}"
 
 
-def points_of_flows(flows: Iterable[Flow]) -> set[Point]:
+def points_in(flows: Iterable[Flow]) -> set[Point]:
     exchanges = (each for flow in flows for step in flow.steps for each in (step.exchange, *step.consequences))
     return {point_of(exchange.service, call.endpoint) for exchange in exchanges for call in exchange.operations}
 
@@ -112,7 +113,7 @@ def make_plan(flows: Iterable[Flow], selection: Selection) -> Plan:
     tests: dict[str, PlannedTest] = {}
     for planned in (test for candidate in candidates for test in _tests(candidate, selection, pruned)):
         tests.setdefault(planned.test.id, planned)  # a request and a message that it causes may make the same call
-    return Plan(tuple(_by_coverage(list(tests.values()))), tuple(pruned), chosen)
+    return Plan(tuple(_by_coverage(list(tests.values()))), tuple(pruned), flows=chosen)
 
 
 def representatives(flows: Iterable[Flow], top: int) -> tuple[dict[str, Flow], list[Pruned]]:

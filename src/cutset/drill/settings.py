@@ -50,6 +50,7 @@ class DrillSettings:
     recording: Path = Path("recording")  # where `cutset record` wrote
     expire_days: float = 7.0  # a test that passed is repeated after so many
     tests_per_start: int = 20
+    path: Path | None = None  # of the file that says so
 
     def thresholds_of(self, test: DrillTest) -> Thresholds:
         return self.classes.get(test.flow, self.thresholds)

@@ -5,11 +5,12 @@ is called by nothing else. The point of a drill is an endpoint as one service ca
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from cutset.model.point import Point
+from cutset.model.run import RunFinished, RunStarted
 
 
 class Phase(StrEnum):
@@ -186,4 +187,35 @@ class DrillResult:
     test: DrillTest
     judgement: DrillJudgement
     timeline: tuple[TimelinePoint, ...] = field(default=(), repr=False)
-    at: float = 0.0  # Unix seconds at its end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrillsPlanned:
+    """The tests to run, in order, now that the service was asked what it calls."""
+
+    tests: tuple[DrillTest, ...]
+    not_repeated: int = 0  # tests that passed lately
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceStarted:
+    number: int  # 1 for the first start of the run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseBegan:
+    test: DrillTest
+    phase: Phase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrillFinished:
+    result: DrillResult
+    subject: str  # a digest of what was tested: the command, its environment and the flow
+
+
+DrillEvent = RunStarted | DrillsPlanned | ServiceStarted | PhaseBegan | DrillFinished | RunFinished
+
+
+def results_of(events: Iterable[object]) -> list[DrillResult]:
+    return [event.result for event in events if isinstance(event, DrillFinished)]

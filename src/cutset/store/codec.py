@@ -13,11 +13,12 @@ from types import NoneType, UnionType
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from cutset.errors import InputError
+from cutset.model.drill import DrillEvent
 from cutset.model.event import CampaignEvent
 from cutset.model.fault import Effect, Fault
 from cutset.model.point import Point
 
-RecordedEvent = CampaignEvent
+RecordedEvent = CampaignEvent | DrillEvent
 RECORDED: Mapping[str, type] = {kind.__name__: kind for kind in get_args(RecordedEvent)}
 
 _AS_TEXT = (Point, Effect, Fault, Path)  # `str` of them says it all

@@ -32,3 +32,10 @@ def test_a_command_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -
     result = CliRunner().invoke(app, ["agent", "run", "--", "no-such-command"])
     assert isinstance(result.exception, UsageError)
     assert "no-such-command" in result.exception.message
+
+
+def test_alone_it_shows_its_help_and_no_error() -> None:
+    done = subprocess.run([sys.executable, "-m", "cutset", "agent"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "Run a command with the agent in it" in done.stdout
+    assert done.stderr == ""

@@ -1,15 +1,16 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
+from tests.samples.drill import TEST
 from typer.testing import CliRunner
 
+from cutset.cli.drill import exit_code
 from cutset.cli.main import app
-from cutset.config.drill import load_drill
-from cutset.config.explore import load_config
-from cutset.drill.settings import Pace
 from cutset.errors import UsageError
+from cutset.model.drill import DrillJudgement, DrillResult, DrillVerdict
 from cutset.model.exchange import Exchange, Operation
 from cutset.workload.recording.folder import open_recording
 
@@ -31,16 +32,15 @@ GET = Exchange(
 )
 
 
-def configured(folder: Path, **section: object) -> Path:
+RESULT = DrillResult(TEST, DrillJudgement(DrillVerdict.PASSED, ""))
+
+
+def recorded(folder: Path, **section: object) -> Path:
+    with open_recording(folder / "recording") as recording:
+        recording.append([GET])
     path = folder / "cutset.yaml"
     path.write_text(yaml.safe_dump({"drill": {"command": ["serve", "{port}"], **section}}))
     return path
-
-
-def recorded(folder: Path) -> Path:
-    with open_recording(folder / "recording") as recording:
-        recording.append([GET])
-    return configured(folder)
 
 
 def run(*arguments: object):
@@ -60,7 +60,7 @@ def test_the_plan_lists_tests_and_what_was_left_out(tmp_path: Path) -> None:
     assert not (tmp_path / "store").exists()
 
 
-def test_faults_and_endpoints_are_chosen_on_the_command_line(tmp_path: Path) -> None:
+def test_faults_and_points_are_chosen_on_the_command_line(tmp_path: Path) -> None:
     arguments = ("-c", recorded(tmp_path), "--plan", "--json", "--store", tmp_path)
     document = json.loads(run(*arguments, "--faults", "loading", "--only", "cache/").stdout)
 
@@ -71,7 +71,7 @@ def test_faults_and_endpoints_are_chosen_on_the_command_line(tmp_path: Path) -> 
     ("options", "message"),
     [
         (("--plan", "--resume"), "exclude each other"),
-        (("--resume",), "no interrupted session"),
+        (("--resume",), "no unfinished drill"),
         (("--replay", "12345678"), "There is no test `12345678`"),
         (("--plan", "--faults", "lightning"), "has the fault `lightning`"),
     ],
@@ -83,55 +83,19 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, options: tuple[str, ...]
     assert message in result.exception.message
 
 
-def test_settings_are_read_with_their_defaults(tmp_path: Path) -> None:
-    settings = load_drill(
-        configured(
-            tmp_path,
-            phases={"fault": 2.5},
-            thresholds={"limit_seconds": 3.0},
-            classes={"GET /slow": {"latency_factor": 9.0}},
-            ready_url="http://127.0.0.1:{port}/health",
-            recording="records",
-        )
-    )
+def test_what_an_earlier_version_wrote_is_named_and_not_read(tmp_path: Path) -> None:
+    (tmp_path / "drills.jsonl").write_text('{"format": 1, "session": "s1", "begun": true}\n')
 
-    assert settings.service.command == ("serve", "{port}")
-    assert settings.service.folder == tmp_path
-    assert settings.recording == tmp_path / "records"
-    assert settings.pace == Pace(fault=2.5)
-    assert settings.thresholds.limit_seconds == 3.0
-    assert settings.classes["GET /slow"].latency_factor == 9.0
-    assert settings.classes["GET /slow"].limit_seconds == 3.0
+    shown = run("-c", recorded(tmp_path), "--plan", "--store", tmp_path)
+
+    assert shown.exit_code == 0
+    assert "drills.jsonl` is of an earlier version of Cutset and is not read" in shown.stderr
 
 
-@pytest.mark.parametrize(
-    ("section", "message"),
-    [
-        ({"phases": {"fault": 0}}, "`drill.phases.fault`: expected seconds above 0"),
-        ({"thresholds": {"recovery_succes": 0.5}}, "Did you mean `recovery_success`?"),
-        ({"classes": {"GET /": {"limit_seconds": "5"}}}, "`drill.classes.GET /.limit_seconds`: expected a number"),
-        ({"ready_url": "{port}"}, "`drill.ready_url`: expected a URL such as `http://127.0.0.1:{port}/health`"),
-        ({"thresholds": {"must_survive": ["disk"]}}, "`drill.thresholds.must_survive[0]`: expected `cache`"),
-    ],
-)
-def test_mistakes_in_the_section_are_named(tmp_path: Path, section: dict[str, object], message: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        load_drill(configured(tmp_path, **section))
+def test_the_exit_code_says_the_worst() -> None:
+    def of(*verdicts: DrillVerdict) -> int:
+        return exit_code([replace(RESULT, judgement=DrillJudgement(verdict, "")) for verdict in verdicts])
 
-    assert message in caught.value.message
-
-
-def test_a_file_without_the_section_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "cutset.yaml"
-    path.write_text("requests: []\n")
-
-    with pytest.raises(UsageError, match="has no section `drill`"):
-        load_drill(path)
-
-
-def test_other_commands_do_not_mind_the_section(tmp_path: Path) -> None:
-    path = tmp_path / "cutset.yaml"
-    document = {"target": {"url": "http://127.0.0.1:1"}, "requests": [{"path": "/"}], "drill": {"command": ["x"]}}
-    path.write_text(yaml.safe_dump(document))
-
-    assert load_config(path).target.url == "http://127.0.0.1:1"
+    assert of() == of(DrillVerdict.PASSED) == 0
+    assert of(DrillVerdict.PASSED, DrillVerdict.UNKNOWN) == 3
+    assert of(DrillVerdict.UNKNOWN, DrillVerdict.FAILED, DrillVerdict.PASSED) == 1

@@ -1,11 +1,17 @@
+import asyncio
 import time
+from collections.abc import Callable, Mapping
 
 import pytest
 
-from cutset.drill.observe import Observer, operation_of
-from cutset.drill.phases import ENVIRONMENT, marked, planned_faults
-from cutset.model.drill import DrillTest, Phase, Sample, point_of
+from cutset.drill.observe import Observer
+from cutset.drill.phases import ENVIRONMENT, Drill, SendFlow, marked, planned_faults, run_phases
+from cutset.drill.settings import Pace
+from cutset.model.drill import DrillTest, Phase, Thresholds, point_of
+from cutset.model.request import Response
 from cutset.model.span import Span, SpanKind
+from cutset.workload.recording.masking import field_masker
+from cutset.workload.replay import Sent
 from cutset_agent import wire
 
 
@@ -37,31 +43,50 @@ def test_the_plan_in_the_headers_is_the_one_that_the_agent_reads(occurrence: int
     assert headers["traceparent"].startswith(f"00-{'a' * 32}-")
 
 
-def span(span_id: str, kind: SpanKind = SpanKind.CLIENT, trace_id: str = "t", **attributes: str) -> Span:
-    named = {f"cutset.{name}": value for name, value in attributes.items()}
-    return Span(trace_id, span_id, "", "shop", "x", kind, 2_000_000_000, 2_500_000_000, True, named)
+def drill_of(send: SendFlow, observer: Observer) -> Drill:
+    test = DrillTest("GET /", 0, point_of("shop", "cache/redis/get"), "no-answer")
+    pace = Pace(startup=0.05, fault=0.05, recovery=0.05, rate=100)
+    return Drill(test, send, None, observer, b"key", pace, Thresholds(limit_seconds=1.0), field_masker())  # type: ignore[arg-type]
 
 
-def test_spans_become_operations_with_their_facts() -> None:
-    found = operation_of(
-        span("1", endpoint="db/psycopg/execute", occurrence="3", fault="deadlock", payload="ab", rows="1"),
-        1_000_000_000,
-    )
+def phases_of(drill: Drill) -> list[Phase]:
+    async def run() -> list[Phase]:
+        return [phase async for phase in run_phases(drill)]
 
-    assert (found.endpoint, found.occurrence, found.fault, found.payload) == ("db/psycopg/execute", 3, "deadlock", "ab")
-    assert (found.started_at, found.seconds, found.failed, found.facts) == (1.0, 0.5, True, {"rows": "1"})
+    return asyncio.run(run())
 
 
-def test_only_expected_traces_are_kept_and_what_comes_twice_counts_once() -> None:
+def test_where_nothing_is_called_nothing_is_injected_and_secrets_of_answers_are_not_kept() -> None:
+    async def send(_client: object, headers: Callable[[int], Mapping[str, str]], _seconds: float) -> list[Sent]:
+        headers(0)
+        return [Sent("GET /", Response(200, "application/json", b'{"token": "s3cr3t", "price": 12}'))]
+
+    drill = drill_of(send, Observer())
+
+    assert phases_of(drill) == [Phase.STARTUP]
+    assert {sample.phase for sample in drill.samples} == {Phase.STARTUP}
+    assert all(b'"price":12' in sample.body and b"s3cr3t" not in sample.body for sample in drill.samples)
+
+
+def test_the_plan_is_in_the_fault_phase_alone_and_the_fault_that_fired_leads_to_recovery() -> None:
     observer = Observer()
-    observer.expect("t")
-    call = span("1", endpoint="cache/redis/get", occurrence="1")
-    observer.receive([call, span("2", trace_id="other", endpoint="cache/redis/get")])
-    observer.receive([call])
+    planned: list[int] = []
 
-    assert observer.count == 1
-    assert not observer.has_ended("t")
-    observer.receive([span("3", SpanKind.SERVER)])
-    assert observer.has_ended("t")
-    completed = observer.complete(Sample(Phase.FAULT, 0.0, 0.1, ok=True, trace_id="t"), 0)
-    assert [operation.endpoint for operation in completed.operations] == ["cache/redis/get"]
+    async def send(_client: object, headers: Callable[[int], Mapping[str, str]], _seconds: float) -> list[Sent]:
+        sent = headers(0)
+        values = [member.partition("=")[2] for member in sent["baggage"].split(",")]
+        parts = [wire.decode(value, b"key", ENVIRONMENT, time.time()) for value in values]
+        planned.append(sum(len(part.faults_at(wire.WireTarget("shop", "cache/redis/get"))) for part in parts))
+        facts = {"cutset.endpoint": "cache/redis/get", "cutset.fault": "no-answer" if planned[-1] else ""}
+        trace = sent["traceparent"].split("-")[1]
+        kinds = ((SpanKind.CLIENT, facts), (SpanKind.SERVER, {}))
+        for number, (kind, attributes) in enumerate(kinds):
+            observer.receive([Span(trace, str(number), "", "shop", "x", kind, 1, 2, attributes=attributes)])
+        return [Sent("GET /", Response(200))]
+
+    drill = drill_of(send, observer)
+
+    assert phases_of(drill) == list(Phase)
+    counts = [len(drill.of(phase)) for phase in Phase]
+    assert all(counts)
+    assert planned == [0] * counts[0] + [1] * counts[1] + [0] * counts[2]

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from cutset.drill.flows import flows_of
 from cutset.drill.plan import Flow, FlowStep, Plan, make_plan
 from cutset.drill.settings import Selection
 from cutset.errors import UsageError
@@ -151,18 +150,6 @@ def test_what_has_no_hook_is_left_out_with_the_reason() -> None:
 
     assert plan.tests == ()
     assert "none of the faults asked for exists for memcache" in reasons(plan)
-
-
-def test_messages_that_a_request_caused_belong_to_it() -> None:
-    place = exchange(call("mq/nats/publish"), trace_id="t1", request_headers=())
-    handled = exchange(
-        call("db/psycopg/execute"), trace_id="t1", id="m", method="MESSAGE", path="orders.placed", started_at=2.0
-    )
-
-    [found] = flows_of([handled, place])
-
-    assert found.name == "POST /orders"
-    assert found.steps[0].consequences == (handled,)
 
 
 def test_the_same_call_of_a_request_and_of_its_message_is_one_test() -> None:

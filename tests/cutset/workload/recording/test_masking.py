@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cutset.model.exchange import Exchange, Operation
 from cutset.workload.recording.exchange_lines import exchange_to_line
-from cutset.workload.recording.masking import masker
+from cutset.workload.recording.masking import field_masker, masker
 
 JSON = (("content-type", "application/json"),)
 
@@ -261,3 +261,17 @@ def test_json_stays_json_and_the_same_when_masked_again(prose: str, secret: str)
     masked = masker()(exchange(request_body=json.dumps(value).encode()))
     assert json.loads(masked.request_body).keys() >= {"note", "token"}
     assert masker()(masked) == masked
+
+
+def test_fields_with_a_telling_name_are_masked_alike_and_others_stay() -> None:
+    mask = field_masker()
+    first, second = (mask("application/json", body) for body in (SESSION, SESSION.replace(b"mug", b"cup")))
+
+    assert b"s3cr3t" not in first + second
+    assert first.replace(b"mug", b"cup") == second
+    assert json.loads(first)["item"] == "mug"
+    assert mask("application/json", b'{"token": "another"}') != mask("application/json", b'{"token": "s3cr3t"}')
+    assert mask("text/html", b"<p>mug</p>") == b"<p>mug</p>"
+
+
+SESSION = b'{"token": "s3cr3t", "item": "mug", "user": {"password": "s3cr3t"}}'

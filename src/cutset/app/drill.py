@@ -1,0 +1,178 @@
+"""Drills of one service: what would be tested, a session from its start or where it was interrupted, one test again."""
+
+import time
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from cutset.drill.flows import flows_of
+from cutset.drill.history import PastDrill, due, subject_of
+from cutset.drill.plan import Flow, Plan, make_plan, points_in, representatives
+from cutset.drill.session import Choose, run_session
+from cutset.drill.settings import DrillSettings
+from cutset.errors import UsageError
+from cutset.model.drill import DrillEvent, DrillFinished, DrillsPlanned, DrillTest, results_of
+from cutset.model.run import Loop, RunFinished, RunStarted
+from cutset.model.wording import did_you_mean, known_names, quoted, sentences
+from cutset.report.drill.page import drill_page
+from cutset.report.replaying import replay_command
+from cutset.store.ledger import NAME, Ledger, open_ledger
+from cutset.store.runs import fingerprint, new_run, resumed_run
+from cutset.workload.recording.folder import Recorded, read_recording
+from cutset.workload.templates.rules import rules_for
+
+FOLDER = "drills"  # of the store: pages, and what services under test printed
+
+
+@dataclass(frozen=True, slots=True)
+class DrillCase:
+    """A service under test, and the flows that were recorded of it."""
+
+    settings: DrillSettings
+    recorded: Recorded
+    flows: Sequence[Flow]
+
+
+def read_case(settings: DrillSettings) -> DrillCase:
+    recorded = read_recording(settings.recording)
+    flows = flows_of(recorded.exchanges, rules_for(settings.recording))
+    if not flows:
+        raise UsageError(
+            f"The recording in `{settings.recording}` has no request that can be sent again",
+            hint="Record some with `cutset record`",
+        )
+    names = dict.fromkeys(flow.name for flow in flows)
+    for name in settings.classes:
+        if name not in names:
+            raise UsageError(
+                f"`drill.classes` names `{name}`, which no flow of the recording is called",
+                hint=sentences(did_you_mean(name, names), known_names(names)),
+            )
+    return DrillCase(settings, recorded, flows)
+
+
+def plan_drills(case: DrillCase, *, store: Path, again: bool = False) -> Plan:
+    """By the recording alone: a run asks the service, too. `again` also takes what passed and has not expired."""
+    if not (store / NAME).exists():
+        return _plan(case, case.flows, (), again=again)
+    with open_ledger(store) as ledger:
+        return _plan(case, case.flows, [past for _, past in _past(ledger)], again=again)
+
+
+async def drill(
+    case: DrillCase, *, store: Path, resume: bool = False, again: bool = False
+) -> AsyncGenerator[DrillEvent, None]:
+    """Every event of the session from its beginning on, each after it was recorded; the first one tells its id."""
+    flows, _ = representatives(case.flows, case.settings.selection.top)
+    started = _started(case, flows)
+    with open_ledger(store) as ledger, (resumed_run if resume else new_run)(ledger, started) as run:
+        past = [each for _, each in _past(ledger)]
+
+        def choose(as_it_runs_now: Sequence[Flow]) -> DrillsPlanned:
+            plan = _plan(case, as_it_runs_now, past, again=again)
+            return DrillsPlanned(tests=tuple(each.test for each in plan.tests), not_repeated=len(plan.not_repeated))
+
+        async with aclosing(_recorded(ledger, run, case, flows, choose)) as events:
+            async for event in events:
+                yield event
+
+
+async def replay_drill(case: DrillCase, test_id: str, *, store: Path) -> AsyncGenerator[DrillEvent, None]:
+    """One test again, as a run of its own. The service is asked first here, too: what it finds cold would differ."""
+    with open_ledger(store) as ledger:
+        test, found_by = _find(ledger, case, test_id)
+        flows, _ = representatives((flow for flow in case.flows if flow.name == test.flow), 1)
+        started = replace(_started(case, flows), part_of=found_by)
+        with new_run(ledger, started) as run:
+            chosen = DrillsPlanned(tests=(test,))
+            async with aclosing(_recorded(ledger, run, case, flows, lambda _: chosen)) as events:
+                async for event in events:
+                    yield event
+
+
+def write_page(store: Path, events: Sequence[DrillEvent]) -> Path:
+    """The page of the run whose events these are."""
+    started = next(event for event in events if isinstance(event, RunStarted))
+    page = store / FOLDER / started.run / "index.html"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(drill_page(results_of(events), replay=replay_command(started, store)), encoding="utf-8")
+    return page
+
+
+def old_history(store: Path) -> Path | None:
+    """Where earlier versions kept what drills had found, if it is there. It is not read."""
+    path = store / "drills.jsonl"
+    return path if path.exists() else None
+
+
+async def _recorded(
+    ledger: Ledger, run: str, case: DrillCase, flows: Mapping[str, Flow], choose: Choose
+) -> AsyncGenerator[DrillEvent, None]:
+    before = [event for event in ledger.events(run) if isinstance(event, DrillEvent)]
+    for event in before:
+        yield event
+    session = run_session(
+        flows,
+        case.settings,
+        choose,
+        past=before,
+        record=partial(ledger.append, run),
+        logs=ledger.folder / FOLDER / run,
+    )
+    async with aclosing(session) as events:
+        async for event in events:
+            yield event
+    ledger.append(run, RunFinished())
+    yield RunFinished()
+
+
+def _started(case: DrillCase, flows: Mapping[str, Flow]) -> RunStarted:
+    service = case.settings.service
+    return RunStarted(
+        loop=Loop.DRILL,
+        fingerprint=fingerprint(
+            command=service.command,
+            environment=service.env,
+            recording={name: [step.exchange.id for step in flow.steps] for name, flow in flows.items()},
+        ),
+        command="drill",
+        config=str(case.settings.path or ""),
+    )
+
+
+def _plan(case: DrillCase, flows: Sequence[Flow], past: Sequence[PastDrill], *, again: bool) -> Plan:
+    """What passed lately is not repeated."""
+    settings = case.settings
+    made = make_plan(flows, settings.selection)
+    if settings.selection.only and not made.tests:
+        raise UsageError(
+            f"No point of the recording begins with {quoted(settings.selection.only)}",
+            hint=f"There are {', '.join(sorted(map(str, points_in(flows)))) or 'none'}",
+        )
+    recorded, _ = representatives(case.flows, settings.selection.top)
+    tests = [(each, subject_of(settings.service, recorded[each.test.flow])) for each in made.tests]
+    run, not_repeated = due(tests, past, now=time.time(), expire_days=0.0 if again else settings.expire_days)
+    return replace(made, tests=tuple(run), not_repeated=tuple(not_repeated))
+
+
+def _past(ledger: Ledger) -> Iterator[tuple[str, PastDrill]]:
+    """All drills that have finished, each with its run, the latest last."""
+    for run in ledger.runs(Loop.DRILL):
+        for at, event in ledger.dated_events(run.id):
+            if isinstance(event, DrillFinished):
+                yield run.id, PastDrill(at, event)
+
+
+def _find(ledger: Ledger, case: DrillCase, test_id: str) -> tuple[DrillTest, str]:
+    """A test of the past, with its run, as long as its flow exists; or one that would be planned."""
+    names = {flow.name for flow in case.flows}
+    for run, past in reversed(list(_past(ledger))):
+        test = past.finished.result.test
+        if test.id == test_id and test.flow in names:
+            return test, run
+    for planned in make_plan(case.flows, case.settings.selection).tests:
+        if planned.test.id == test_id:
+            return planned.test, ""
+    raise UsageError(f"There is no test `{test_id}`", hint="`cutset drill --plan` lists them with their ids")

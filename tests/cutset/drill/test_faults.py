@@ -1,0 +1,38 @@
+import pytest
+
+from cutset.drill.faults import DEFAULTS, check_faults, faults_at, faults_of
+from cutset.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "faults"),
+    [
+        ("cache/redis/get", ("connection-refused", "no-answer")),
+        ("db/psycopg/commit", ("connection-lost", "serialization-failure", "lost-answer")),
+        ("db/psycopg/execute", ("connection-lost", "no-answer", "deadlock", "lost-answer")),
+        ("db/psycopg_pool/getconn", ("pool-exhausted",)),
+        ("mq/nats/publish", ("broker-unavailable", "connection-lost")),
+        ("rpc/requests/GET /quotes/*", ("connection-refused", "no-answer", "status-503")),
+        ("cache/memcache/get", ()),
+    ],
+)
+def test_a_few_faults_stand_for_most_at_each_kind_of_component(endpoint: str, faults: tuple[str, ...]) -> None:
+    assert faults_at(endpoint, writes=True) == faults
+
+
+def test_the_answer_to_a_read_may_be_lost_only_if_somebody_asks_for_it() -> None:
+    assert "lost-answer" not in faults_at("db/psycopg/execute", writes=False)
+    assert faults_at("db/psycopg/execute", writes=False, chosen=["lost-answer"]) == ("lost-answer",)
+
+
+def test_every_default_is_a_fault_of_some_library() -> None:
+    libraries = ("redis", "psycopg", "asyncpg", "sqlalchemy", "nats", "aiokafka", "pika", "grpc", "httpx", "aiohttp")
+    known = frozenset[str]().union(*map(faults_of, libraries))
+
+    assert {fault for _, faults in DEFAULTS for fault in faults} <= known
+
+
+def test_a_fault_that_no_library_of_the_recording_has_is_refused() -> None:
+    check_faults(["cache-miss"], ["redis", "psycopg"])
+    with pytest.raises(UsageError, match="No point of the recording has the fault `cache-miss`"):
+        check_faults(["cache-miss"], ["psycopg"])
