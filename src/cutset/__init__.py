@@ -1,3 +1,83 @@
-"""Cutset finds the smallest sets of failures that break a user's request."""
+"""Cutset finds the smallest sets of failures that break a user's request.
+
+    import cutset
+
+    campaign = cutset.explore("cutset.yaml")
+    for finding in campaign.findings:
+        print(finding.request, cutset.format_cut(finding.cut), finding.outcome.reason)
+
+What is named in `__all__` is the Python API (docs/python.md). It is loaded when it is used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cutset.app.api import explore, replay
+    from cutset.app.mesh import run_mesh_file
+    from cutset.app.report import exit_code, read_campaign
+    from cutset.config.explore import Config, load_config
+    from cutset.errors import CutsetError
+    from cutset.model.campaign import Campaign
+    from cutset.model.fault import Cut, Effect, Fault, format_cut
+    from cutset.model.finding import Finding
+    from cutset.model.outcome import Outcome, Verdict
+    from cutset.model.point import Point
+    from cutset.model.request import Expectation, Request, Step
+    from cutset.model.summary import CampaignSummary, RequestSummary
+    from cutset.model.target import Target
 
 __version__ = "0.1.0"
+__all__ = [
+    "Campaign",
+    "CampaignSummary",
+    "Config",
+    "Cut",
+    "CutsetError",
+    "Effect",
+    "Expectation",
+    "Fault",
+    "Finding",
+    "Outcome",
+    "Point",
+    "Request",
+    "RequestSummary",
+    "Step",
+    "Target",
+    "Verdict",
+    "exit_code",
+    "explore",
+    "format_cut",
+    "load_config",
+    "read_campaign",
+    "replay",
+    "run_mesh_file",
+]
+
+# Where each is. All of it together takes a second to import, and a script seldom needs all.
+_PLACES = {
+    "app.api": ("explore", "replay"),
+    "app.mesh": ("run_mesh_file",),
+    "app.report": ("exit_code", "read_campaign"),
+    "config.explore": ("Config", "load_config"),
+    "errors": ("CutsetError",),
+    "model.campaign": ("Campaign",),
+    "model.fault": ("Cut", "Effect", "Fault", "format_cut"),
+    "model.finding": ("Finding",),
+    "model.outcome": ("Outcome", "Verdict"),
+    "model.point": ("Point",),
+    "model.request": ("Expectation", "Request", "Step"),
+    "model.summary": ("CampaignSummary", "RequestSummary"),
+    "model.target": ("Target",),
+}
+_MODULES = {name: module for module, names in _PLACES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module `cutset` has no attribute `{name}`")
+    return getattr(import_module(f"cutset.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -15,6 +15,7 @@ import yaml
 import cutset_demo
 from cutset.app.demo import Boutique
 from cutset.model.event import ExperimentFinished
+from cutset.model.run import Loop
 from cutset.store.ledger import open_ledger
 
 CUTSET = [sys.executable, "-m", "cutset"]
@@ -26,7 +27,7 @@ def experiments(store: Path) -> list[ExperimentFinished]:
     with open_ledger(store) as ledger:
         return [
             event
-            for campaign in ledger.campaigns()
+            for campaign in ledger.runs(Loop.CAMPAIGN)
             for event in ledger.events(campaign.id)
             if isinstance(event, ExperimentFinished)
         ]
@@ -107,7 +108,7 @@ def test_a_campaign_under_other_settings_is_not_resumed(boutique: tuple[Boutique
     other = explore(config, "-r", "GET /cart", "--resume", cwd=tmp_path)
 
     assert other.returncode == 2
-    assert "ran with other requests, points or effect" in other.stderr
+    assert "was begun with other requests, so it cannot be resumed" in other.stderr
 
 
 def test_an_interrupted_campaign_says_how_to_go_on(boutique: tuple[Boutique, Path], tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ FOLLOW_SECONDS = 0.2  # between two looks at the file
 
 
 @contextmanager
-def run_from_file(
+def run_mesh_file(
     file: Path, *, key: bytes = b"", tap: Path | None = None, refused: Callable[[str], None] = lambda _: None
 ) -> Iterator[Mesh]:
     """Until the block ends. Every request and answer is written into the folder `tap`, secrets included."""

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cutset.model.event import CampaignEvent
-from cutset.model.run import Loop, RunRecord, RunStarted
-from cutset.model.summary import CampaignSummary, summarise
+from cutset.model.campaign import Campaign
+from cutset.model.run import Loop, RunRecord
+from cutset.model.summary import CampaignSummary
 from cutset.report.campaign import baseline, explanation, junit, sarif
 from cutset.report.campaign.baseline import Accepted, Comparison
 from cutset.report.campaign.explanation import ExplainedRequest
@@ -17,25 +17,6 @@ from cutset.report.campaign.sarif import IN_CONFIGURATION, Places
 from cutset.report.replaying import replay_command
 from cutset.store.ledger import open_existing_ledger
 from cutset.store.runs import campaign_events, latest_run
-
-
-@dataclass(frozen=True, slots=True)
-class Campaign:
-    """A campaign as it is recorded, and what it comes to."""
-
-    id: str
-    events: tuple[CampaignEvent, ...] = field(repr=False)
-    store: Path
-
-    @property
-    def summary(self) -> CampaignSummary:
-        return summarise(self.events)
-
-    @property
-    def replay(self) -> str:
-        """The command that tries a finding again; it takes the id as its last word."""
-        started = next(event for event in self.events if isinstance(event, RunStarted))
-        return replay_command(started, self.store)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,29 +39,29 @@ def read_campaign(store: Path, wanted: str = "") -> Campaign:
     """By default the latest."""
     with open_existing_ledger(store) as ledger:
         run = latest_run(ledger, Loop.CAMPAIGN, wanted)
-        return Campaign(run.id, tuple(campaign_events(ledger, run.id)), store)
+        return Campaign(run.id, tuple(campaign_events(ledger, run.id)))
 
 
-def campaign_of(events: Sequence[CampaignEvent], store: Path) -> Campaign:
-    """From all the events of one campaign, as `explore` yields them."""
-    started = next(event for event in events if isinstance(event, RunStarted))
-    return Campaign(started.run, tuple(events), store)
+def replay_of(campaign: Campaign, store: Path) -> str:
+    """The command that tries a finding again; it takes the id as its last word."""
+    return replay_command(campaign.started, store)
 
 
 def compare_with_baseline(campaign: Campaign, wanted: ForCi) -> Comparison | None:
     return baseline.compare(wanted.accepted, campaign.events) if wanted.against else None
 
 
-def write_for_ci(campaign: Campaign, wanted: ForCi, comparison: Comparison | None) -> None:
+def write_for_ci(campaign: Campaign, store: Path, wanted: ForCi, comparison: Comparison | None) -> None:
+    replay = replay_of(campaign, store)
     if wanted.junit_file:
-        _write(wanted.junit_file, junit.to_xml(campaign.summary, campaign.replay, comparison))
+        _write(wanted.junit_file, junit.to_xml(campaign.summary, replay, comparison))
     if wanted.sarif_file:
-        document = sarif.to_document(campaign.summary, campaign.id, campaign.replay, comparison, wanted.places)
+        document = sarif.to_document(campaign.summary, campaign.id, replay, comparison, wanted.places)
         _write(wanted.sarif_file, json.dumps(document, indent=2) + "\n")
 
 
-def campaign_document(campaign: Campaign, wanted: ForCi, comparison: Comparison | None) -> dict[str, Any]:
-    document = to_document(campaign.summary, campaign.id, campaign.replay)
+def campaign_document(campaign: Campaign, store: Path, wanted: ForCi, comparison: Comparison | None) -> dict[str, Any]:
+    document = to_document(campaign.summary, campaign.id, replay_of(campaign, store))
     if comparison is not None:
         document["against"] = baseline.to_document(comparison, str(wanted.against))
     return document

@@ -95,8 +95,8 @@ def demo_command(
             retrial = run_async(replay_finding(config, replay, key=key, store=store))
             raise typer.Exit(show_retrial(retrial, as_json=as_json))
         events = explore(config, key=key, store=store, command="demo")
-        campaign = run_campaign(events, store, command="cutset demo")
-        show_campaign(campaign, as_json=as_json)
+        campaign = run_campaign(events, command="cutset demo")
+        show_campaign(campaign, store, as_json=as_json)
         summary = campaign.summary
         code = show_check(summary, check_answers(summary, answer_key(summary, config.points, replicas)))
         if keep:

@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from cutset.app.explore import Retrial, explore, replay_finding
-from cutset.app.report import Campaign, campaign_of, exit_code
+from cutset.app.report import exit_code
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, RequestOption, StoreOption
 from cutset.cli.progress import show_progress
 from cutset.cli.report import (
@@ -29,6 +28,7 @@ from cutset.config.explore import adjusted, load_config
 from cutset.config.key import signing_key
 from cutset.errors import UsageError
 from cutset.lineage.path import Level
+from cutset.model.campaign import Campaign, campaign_of
 from cutset.model.event import CampaignEvent
 from cutset.model.outcome import Verdict
 from cutset.model.summary import summarise
@@ -136,11 +136,11 @@ def explore_command(
     key = signing_key(os.environ)
     if replay:
         raise typer.Exit(show_retrial(run_async(replay_finding(config, replay, key=key, store=store)), as_json=as_json))
-    campaign = run_campaign(explore(config, key=key, store=store, resume=resume), store)
-    raise typer.Exit(exit_code(campaign.summary, show_campaign(campaign, wanted, as_json=as_json)))
+    campaign = run_campaign(explore(config, key=key, store=store, resume=resume))
+    raise typer.Exit(exit_code(campaign.summary, show_campaign(campaign, store, wanted, as_json=as_json)))
 
 
-def run_campaign(events: AsyncIterator[CampaignEvent], store: Path, *, command: str = "cutset explore") -> Campaign:
+def run_campaign(events: AsyncIterator[CampaignEvent], *, command: str = "cutset explore") -> Campaign:
     """To its end, with progress on standard error. `command` is the one that resumes it, or begins another."""
     recorded: list[CampaignEvent] = []
     try:
@@ -151,7 +151,7 @@ def run_campaign(events: AsyncIterator[CampaignEvent], store: Path, *, command: 
         resumption = f"Go on with `{command} --resume`" if command == "cutset explore" else ""
         Console(stderr=True).print(kept + resumption, highlight=False)
         raise
-    return campaign_of(recorded, store)
+    return campaign_of(recorded)
 
 
 def show_retrial(retrial: Retrial, *, as_json: bool) -> int:

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.app.mesh import run_from_file
+from cutset.app.mesh import run_mesh_file
 from cutset.config.key import KEY_VARIABLE
 from cutset.inject.local.mesh import Mesh
 from cutset.model.wording import count
@@ -49,7 +49,7 @@ def up_command(
     def refused(problem: str) -> None:
         warnings.print(f"[red]{escape(str(file))} was not taken over:[/] {escape(problem)}")
 
-    with run_from_file(file, key=key, tap=tap, refused=refused) as mesh:
+    with run_mesh_file(file, key=key, tap=tap, refused=refused) as mesh:
         for line in _lines(mesh):
             console.print(line)
         if not key:

@@ -9,13 +9,13 @@ import typer
 from rich.console import Console
 
 from cutset.app.report import (
-    Campaign,
     ForCi,
     campaign_document,
     compare_with_baseline,
     exit_code,
     list_campaigns,
     read_campaign,
+    replay_of,
     write_for_ci,
 )
 from cutset.app.report import (
@@ -24,6 +24,7 @@ from cutset.app.report import (
 from cutset.cli.options import DEFAULT_STORE, JsonOption, RequestOption, StoreOption
 from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
+from cutset.model.campaign import Campaign
 from cutset.model.outcome import Verdict
 from cutset.report.campaign import baseline, explanation
 from cutset.report.campaign.baseline import Comparison
@@ -97,7 +98,7 @@ def report_command(
             print(f"{run.id}  {'finished' if run.finished else 'unfinished'}{serves}")
         return
     known = read_campaign(store, campaign)
-    comparison = show_campaign(known, wanted, as_json=as_json)
+    comparison = show_campaign(known, store, wanted, as_json=as_json)
     if comparison is not None:
         raise typer.Exit(exit_code(known.summary, comparison))
 
@@ -123,15 +124,15 @@ def for_ci(
     return ForCi(against, load_baseline(against) if against else (), junit_file, sarif_file, places)
 
 
-def show_campaign(campaign: Campaign, wanted: ForCi = ForCi(), *, as_json: bool) -> Comparison | None:
+def show_campaign(campaign: Campaign, store: Path, wanted: ForCi = ForCi(), *, as_json: bool) -> Comparison | None:
     """Prints the report and writes the files; returns how it compares with the baseline, if there is one."""
     comparison = compare_with_baseline(campaign, wanted)
-    write_for_ci(campaign, wanted, comparison)
+    write_for_ci(campaign, store, wanted, comparison)
     if as_json:
-        print(json.dumps(campaign_document(campaign, wanted, comparison), indent=2))
+        print(json.dumps(campaign_document(campaign, store, wanted, comparison), indent=2))
         return comparison
     console = Console(highlight=False, soft_wrap=True)
-    for line in to_lines(campaign.summary, campaign.replay):
+    for line in to_lines(campaign.summary, replay_of(campaign, store)):
         console.print(line)
     if comparison is not None:
         console.print()

@@ -5,7 +5,6 @@ import pytest
 
 from cutset.campaign.settings import Limits, SearchChoice
 from cutset.config.explore import Config, load_config, load_mesh
-from cutset.config.key import signing_key
 from cutset.errors import UsageError
 from cutset.model.fault import Effect, EffectKind
 from cutset.model.mesh import MeshService, MeshSpec
@@ -171,20 +170,6 @@ def test_a_mesh_file_and_a_mesh_section_are_the_same(write):
     assert load_mesh(write(WITH_MESH)) == MESH_SPEC
 
 
-def test_anchors_can_be_merged(write):
-    path = write("""
-        services:
-          a: &service {protocol: http, replicas: [127.0.0.1:1], retries: 3}
-          b: &other {<<: *service, protocol: grpc}
-          c: {<<: *other, retries: 1}
-    """)
-    assert [(each.protocol, each.retries) for each in load_mesh(path).services] == [
-        ("http", 3),
-        ("grpc", 3),
-        ("grpc", 1),
-    ]
-
-
 def test_all_problems_are_reported_at_once(write):
     path = write("""
         target: {enviroment: local, url: "ftp://x", carriers: [pigeon], health: [nowhere]}
@@ -317,50 +302,3 @@ def test_all_problems_are_reported_at_once(write):
 def test_a_wrong_file_is_refused_with_the_reason(write, content, message, hint):
     error = refusal(write(content))
     assert (error.message, error.hint) == (message, hint)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("services: {}", "`cutset.yaml`, `services`: expected at least one service, found an empty mapping"),
-        ("services: [a]", "`cutset.yaml`, `services`: expected a mapping, found a list"),
-        (
-            "{entry: b, services: {a: {protocol: http, replicas: ['h:1']}}}",
-            "`cutset.yaml`: the entry `b` is none of the services `a`",
-        ),
-        (
-            "{admin_port: 7, services: {a: {protocol: http, replicas: ['h:1'], port: 7}}}",
-            "`cutset.yaml`: port 7 is given twice",
-        ),
-        (
-            "{services: {a: {protocol: http, replicas: ['h:1']}}, entri: a}",
-            (
-                "`cutset.yaml`, `entri`: unknown key. Did you mean `entry`? Valid keys: `admin_port`, `collector`, "
-                "`edge_port`, `entry`, `environment`, `services`, `workers`"
-            ),
-        ),
-    ],
-)
-def test_a_wrong_mesh_is_refused_with_the_reason(write, content, message):
-    assert refusal(write(content), load_mesh).message == message
-
-
-def test_a_missing_file_and_a_directory_are_refused(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    missing = refusal(Path("none.yaml"))
-    assert missing.message == "Cannot read `none.yaml`: No such file or directory"
-    assert missing.hint == "Write one, or name the right file"
-    assert refusal(Path()).message == "Cannot read `.`: Is a directory"
-
-
-def test_the_signing_key_comes_from_the_environment():
-    assert signing_key({"CUTSET_KEY": "secret"}) == b"secret"
-
-
-@pytest.mark.parametrize("environ", [{}, {"CUTSET_KEY": ""}])
-def test_a_missing_signing_key_is_refused(environ):
-    with pytest.raises(UsageError) as caught:
-        signing_key(environ)
-    assert caught.value.message == "The environment variable `CUTSET_KEY` is not set: fault plans cannot be signed"
-    hint = "Run `export CUTSET_KEY=$(openssl rand -hex 32)`, and give the sidecars the same key"
-    assert caught.value.hint == hint

@@ -1,0 +1,82 @@
+"""What does not need services; campaigns on real ones are in `tests/end_to_end`."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from cutset.app.explore import explore, replay_finding
+from cutset.config.explore import load_config
+from cutset.errors import UsageError
+from cutset.model.event import CampaignEvent, RequestFinished
+from cutset.model.run import Loop, RunFinished, RunStarted
+from cutset.store.ledger import open_ledger
+
+SECRET = "hunter2"
+CONFIG = f"""\
+target: {{url: 'http://127.0.0.1:1'}}
+collector: {{http_port: 0, grpc_port: 0, export_interval: 0.1}}
+limits: {{trace_timeout: 0.2}}
+requests:
+- path: /account
+  headers: {{authorization: Bearer {SECRET}}}
+  setup: [{{path: /login, method: POST, form: {{password: {SECRET}}}}}]
+"""
+
+
+@pytest.fixture
+def config_file(tmp_path: Path) -> Path:
+    (tmp_path / "cutset.yaml").write_text(CONFIG)
+    return tmp_path / "cutset.yaml"
+
+
+def run(config_file: Path, *, resume: bool = False) -> list[CampaignEvent]:
+    async def collected() -> list[CampaignEvent]:
+        events = explore(load_config(config_file), key=b"key", store=config_file.parent / "store", resume=resume)
+        return [event async for event in events]
+
+    return asyncio.run(collected())
+
+
+def test_a_target_that_does_not_answer_is_a_request_that_was_not_tested(config_file: Path) -> None:
+    first, *_, ended, last = run(config_file)
+
+    assert isinstance(first, RunStarted)
+    assert (first.loop, first.command, first.config) == (Loop.CAMPAIGN, "explore", str(config_file))
+    assert isinstance(ended, RequestFinished)
+    assert ended.complete_up_to == -1
+    assert isinstance(last, RunFinished)
+    assert last.reason
+
+
+def test_what_is_not_finished_goes_on_in_the_same_run_and_tells_all_of_it(config_file: Path) -> None:
+    before = run(config_file)
+    after = run(config_file, resume=True)
+
+    assert after[: len(before)] == before
+    assert len(after) > len(before)
+
+
+def test_it_is_not_resumed_with_other_requests_which_are_named_but_not_shown(config_file: Path) -> None:
+    run(config_file)
+    config_file.write_text(CONFIG.replace("/account", "/other"))
+
+    with pytest.raises(UsageError, match="begun with other requests, so it cannot be resumed"):
+        run(config_file, resume=True)
+
+
+def test_no_secret_of_a_request_gets_into_the_store(config_file: Path) -> None:
+    run(config_file)
+
+    files = [path for path in (config_file.parent / "store").rglob("*") if path.is_file()]
+    assert len(files) > 2
+    assert not [path for path in files if SECRET.encode() in path.read_bytes()]
+
+
+def test_a_finding_that_nobody_knows_is_not_replayed(config_file: Path) -> None:
+    store = config_file.parent / "store"
+    with open_ledger(store):
+        pass
+
+    with pytest.raises(UsageError, match="There is no finding `1f3a90bc`"):
+        asyncio.run(replay_finding(load_config(config_file), "1f3a90bc", key=b"key", store=store))

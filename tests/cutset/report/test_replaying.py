@@ -1,0 +1,23 @@
+from pathlib import Path
+
+import pytest
+
+from cutset.model.run import Loop, RunStarted
+from cutset.report.replaying import replay_command
+
+
+@pytest.mark.parametrize(
+    ("command", "config", "store", "expected"),
+    [
+        ("explore", "cutset.yaml", ".cutset", "cutset explore --replay"),
+        ("explore", "other/shop.yaml", ".cutset", "cutset explore -c other/shop.yaml --replay"),
+        ("explore", "my shop.yaml", "kept", "cutset explore -c 'my shop.yaml' --store kept --replay"),
+        ("demo", "", ".cutset", "cutset demo --replay"),
+        ("drill", "/elsewhere/cutset.yaml", "/kept", "cutset drill -c /elsewhere/cutset.yaml --store /kept --replay"),
+    ],
+)
+def test_the_command_fits_where_the_reader_is(command: str, config: str, store: str, expected: str) -> None:
+    started = RunStarted(loop=Loop.CAMPAIGN, command=command, config=str(Path(config).absolute()) if config else "")
+
+    assert replay_command(started, Path(store)) == expected
+    assert replay_command(started, Path(store).absolute()) == expected
