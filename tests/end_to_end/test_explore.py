@@ -122,7 +122,7 @@ def test_an_interrupted_campaign_says_how_to_go_on(boutique: tuple[Boutique, Pat
     _, errors = process.communicate(timeout=30)
 
     assert process.returncode == 130
-    assert "Go on with `cutset explore --resume`" in errors
+    assert f"Go on with `cutset explore -c {boutique[0].config_file} --resume`" in errors
 
 
 def test_a_delay_that_callers_do_not_wait_for_is_a_fault_too(boutique: tuple[Boutique, Path], tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def demo_command(
             retrial = run_async(replay_finding(config, replay, key=key, store=store))
             raise typer.Exit(show_retrial(retrial, as_json=as_json))
         events = explore(config, key=key, store=store, command="demo")
-        campaign = run_campaign(events, command="cutset demo")
+        campaign = run_campaign(events, store, resumable=False)
         show_campaign(campaign, store, as_json=as_json)
         summary = campaign.summary
         code = show_check(summary, check_answers(summary, answer_key(summary, config.points, replicas)))

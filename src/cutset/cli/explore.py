@@ -31,8 +31,8 @@ from cutset.lineage.path import Level
 from cutset.model.campaign import Campaign, campaign_of
 from cutset.model.event import CampaignEvent
 from cutset.model.outcome import Verdict
-from cutset.model.summary import summarise
 from cutset.report.campaign.terminal import describe_cut
+from cutset.report.replaying import resume_command
 from cutset.search.strategies import STRATEGIES, AcrossRequests, StrategyName
 from cutset.search.strategy import Certificates
 from cutset.store.codec import to_jsonable
@@ -136,20 +136,21 @@ def explore_command(
     key = signing_key(os.environ)
     if replay:
         raise typer.Exit(show_retrial(run_async(replay_finding(config, replay, key=key, store=store)), as_json=as_json))
-    campaign = run_campaign(explore(config, key=key, store=store, resume=resume))
+    campaign = run_campaign(explore(config, key=key, store=store, resume=resume), store)
     raise typer.Exit(exit_code(campaign.summary, show_campaign(campaign, store, wanted, as_json=as_json)))
 
 
-def run_campaign(events: AsyncIterator[CampaignEvent], *, command: str = "cutset explore") -> Campaign:
-    """To its end, with progress on standard error. `command` is the one that resumes it, or begins another."""
+def run_campaign(events: AsyncIterator[CampaignEvent], store: Path, *, resumable: bool = True) -> Campaign:
+    """To its end, with progress on standard error."""
     recorded: list[CampaignEvent] = []
     try:
         run_async(show_progress(events, recorded))
     except KeyboardInterrupt:
-        found = len(summarise(recorded).findings)
-        kept = f"Stopped; {found} findings so far are kept: see `cutset report`. "
-        resumption = f"Go on with `{command} --resume`" if command == "cutset explore" else ""
-        Console(stderr=True).print(kept + resumption, highlight=False)
+        if recorded:
+            campaign = campaign_of(recorded)
+            kept = f"Stopped; findings so far are kept: {len(campaign.findings)}. "
+            go_on = f"Go on with `{resume_command(campaign.started, store)}`" if resumable else "See `cutset report`"
+            Console(stderr=True, highlight=False, soft_wrap=True).print(kept + go_on)
         raise
     return campaign_of(recorded)
 

@@ -121,7 +121,7 @@ def with_timing(evidence: Mapping[Point, Evidence], observed: Observed) -> dict[
 
 def explore_again(config: Config, key: bytes, store: Path, part_of: str) -> Sequence[CampaignEvent]:
     """A campaign on behalf of another, so that the one that was hardened against stays the latest."""
-    return run_campaign(explore(config, key=key, store=store, part_of=part_of)).events
+    return run_campaign(explore(config, key=key, store=store, part_of=part_of), store, resumable=False).events
 
 
 def _attempts(trial: Trial) -> int:

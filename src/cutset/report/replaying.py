@@ -1,4 +1,4 @@
-"""The command that tries a finding again, composed for whoever reads: from where they are and where the ledger is."""
+"""Commands that try a finding again, or go on, composed for whoever reads: from where they are and the ledger is."""
 
 import shlex
 from pathlib import Path
@@ -11,11 +11,19 @@ DEFAULT_CONFIG = Path("cutset.yaml")
 
 def replay_command(started: RunStarted, store: Path) -> str:
     """It takes the id of a finding as its last word."""
+    return f"{_command(started, store)} --replay"
+
+
+def resume_command(started: RunStarted, store: Path) -> str:
+    return f"{_command(started, store)} --resume"
+
+
+def _command(started: RunStarted, store: Path) -> str:
     words = ["cutset", started.command]
     config = from_here(Path(started.config)) if started.config else DEFAULT_CONFIG
     words += ["-c", str(config)] if config != DEFAULT_CONFIG else []
     words += ["--store", str(from_here(store))] if from_here(store) != DEFAULT_STORE else []
-    return shlex.join([*words, "--replay"])
+    return shlex.join(words)
 
 
 def from_here(path: Path) -> Path:

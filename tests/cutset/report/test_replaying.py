@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from cutset.model.run import Loop, RunStarted
-from cutset.report.replaying import replay_command
+from cutset.report.replaying import replay_command, resume_command
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,4 @@ def test_the_command_fits_where_the_reader_is(command: str, config: str, store: 
 
     assert replay_command(started, Path(store)) == expected
     assert replay_command(started, Path(store).absolute()) == expected
+    assert resume_command(started, Path(store)) == expected.replace("--replay", "--resume")
