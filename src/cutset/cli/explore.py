@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Annotated
 
 import typer
