@@ -1,6 +1,5 @@
 """`import cutset`: light, whole, and typed. What the functions do is tested where they are."""
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -8,7 +7,6 @@ import sys
 import pytest
 
 import cutset
-from cutset.errors import UsageError
 
 HEAVY = ("aiohttp", "duckdb", "google.protobuf", "grpc", "numpy", "pydantic", "rich", "scipy", "starlette", "uvicorn")
 
@@ -42,13 +40,3 @@ def test_everything_that_is_promised_is_there(name: str) -> None:
 def test_what_is_not_there_is_said_as_python_does() -> None:
     with pytest.raises(AttributeError, match="`cutset` has no attribute `explode`"):
         cutset.explode  # noqa: B018
-
-
-def test_inside_a_running_event_loop_it_says_what_to_use_instead(tmp_path) -> None:
-    (tmp_path / "cutset.yaml").write_text("{target: {url: 'http://127.0.0.1:1'}, requests: [{path: /}]}")
-
-    async def inside() -> None:
-        cutset.explore(tmp_path / "cutset.yaml", key=b"key", store=tmp_path)
-
-    with pytest.raises(UsageError, match="An event loop is running already"):
-        asyncio.run(inside())
