@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden protos clean
+.PHONY: help setup demo test test-fast check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden dist protos clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | expand -t 22
@@ -56,6 +56,9 @@ bench-drill: $(READY) ## planted bugs and correct look-alikes under drills, repl
 
 bench-harden: $(READY) ## what to harden, against the papers' methods; probabilities; ends with one JSON line
 	@$(BIN)/python -m benchmarks.harden
+
+dist: $(READY) ## build both distributions, prove each in empty environments; ends with one JSON line
+	@$(BIN)/python -m checks.dist
 
 protos: $(READY) ## regenerate the boutique's gRPC code
 	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. cutset_demo/boutique.proto

@@ -51,7 +51,7 @@ class ChangedAnswer:
         self.change = change  # in asynchronous hooks possibly a coroutine function
 
 
-Action = Union[BaseException, InjectedAnswer, AfterCall, ChangedAnswer]  # noqa: UP007 -- Python 3.9
+Action = Union[BaseException, InjectedAnswer, AfterCall, ChangedAnswer]
 Describe = Callable[["tuple[Any, ...]", "dict[str, Any]"], "HookedCall | None"]  # `args` begin with self
 # None: this fault makes no sense for this call. In asynchronous hooks it may be a coroutine function.
 MakeFault = Callable[[HookedCall, "tuple[Any, ...]", "dict[str, Any]"], "Action | Awaitable[Action | None] | None"]

@@ -121,12 +121,12 @@ def _lost_answer(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, An
 
 
 def _timeout(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
-    return asyncio.TimeoutError()  # noqa: UP041 -- two classes before Python 3.11
+    return asyncio.TimeoutError()  # not the built-in one before Python 3.11
 
 
 def _pool_exhausted(call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
     """Without a timeout an exhausted pool makes callers wait, which is the fault `no-answer`."""
-    return None if call.timeout is None else asyncio.TimeoutError()  # noqa: UP041 -- as above
+    return None if call.timeout is None else asyncio.TimeoutError()
 
 
 def _connect_refused(_call: HookedCall, _args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException:

@@ -163,7 +163,7 @@ def _too_late(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any])
     if timeout.sock_read and not (timeout.total and timeout.total < timeout.sock_read):
         made: BaseException = _aiohttp().SocketTimeoutError("Timeout on reading data from socket")
         return made
-    return asyncio.TimeoutError()  # noqa: UP041 -- not the built-in one before Python 3.11
+    return asyncio.TimeoutError()  # not the built-in one before Python 3.11
 
 
 def _connect_too_late(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
@@ -174,7 +174,7 @@ def _exhaust_pool(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, A
     """Waiting for a free connection is part of `connect`, else of `total`; without both it has no end."""
     if args[2].connect:
         return _no_connection(args)
-    return asyncio.TimeoutError() if args[2].total else None  # noqa: UP041 -- as above
+    return asyncio.TimeoutError() if args[2].total else None
 
 
 def _no_connection(args: tuple[Any, ...]) -> BaseException:
