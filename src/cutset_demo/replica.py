@@ -35,8 +35,8 @@ SERVER_OPTIONS = (
 logger = logging.getLogger(__name__)
 
 Callees = Mapping[tuple[str, str], grpc.aio.UnaryUnaryMultiCallable[Any, Any]]
-Handler = Callable[["Replica", Any], Awaitable[Message]]
-Handlers = Mapping[Method[Any, Any], Handler]
+MethodHandler = Callable[["Replica", Any], Awaitable[Message]]
+Handlers = Mapping[Method[Any, Any], MethodHandler]
 
 
 class RefusedError(Exception):
@@ -116,7 +116,7 @@ async def start_server(replica: Replica, handlers: Handlers, address: str) -> gr
 
 
 def _endpoint(
-    replica: Replica, method: Method[Any, Any], handler: Handler
+    replica: Replica, method: Method[Any, Any], handler: MethodHandler
 ) -> Callable[[Message, grpc.aio.ServicerContext[Any, Any]], Awaitable[Message]]:
     attributes = _rpc_attributes(method)
 

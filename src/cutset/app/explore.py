@@ -31,7 +31,10 @@ async def explore(
         loop=Loop.CAMPAIGN,
         # What outcomes depend on. Limits may change between an interruption and the resumption.
         fingerprint=fingerprint(
-            requests=config.requests, effect=config.effect, points=config.points, environment=config.target.environment
+            requests=config.requests,
+            effect=config.effect,
+            points=config.points,
+            target=(config.target.url, config.target.environment),
         ),
         command=command,
         config=str(config.path) if config.path and command == "explore" else "",

@@ -31,35 +31,35 @@ async def _show_rows(events: AsyncIterator[CampaignEvent], console: Console) -> 
         TextColumn("{task.fields[note]}"),
     )
     rows: dict[str, TaskID] = {}
-    tallies: dict[str, Tally] = {}
+    progress_of: dict[str, RequestProgress] = {}
     with Progress(*columns, console=console, transient=True) as progress:
         async for event in events:
-            count(event, tallies)
+            take_note(event, progress_of)
             if isinstance(event, RequestAudited) and event.request not in rows:
                 rows[event.request] = progress.add_task(escape(_short(event.request)), total=None, note="")
             if isinstance(event, ExperimentFinished | RequestFinished) and event.request in rows:
-                tally = tallies[event.request]
+                known = progress_of[event.request]
                 progress.update(
-                    rows[event.request], completed=tally.done, total=tally.done + tally.left, note=tally.note
+                    rows[event.request], completed=known.done, total=known.done + known.left, note=known.note
                 )
 
 
 async def _show_lines(events: AsyncIterator[CampaignEvent], console: Console) -> None:
-    tallies: dict[str, Tally] = {}
+    progress_of: dict[str, RequestProgress] = {}
     due = time.monotonic() + LINE_SECONDS
     async for event in events:
-        count(event, tallies)
+        take_note(event, progress_of)
         if isinstance(event, RequestFinished):
-            tally = tallies[event.request]
-            console.print(f"{escape(event.request)}: {tally.done} experiments, {tally.note}", soft_wrap=True)
+            known = progress_of[event.request]
+            console.print(f"{escape(event.request)}: {known.done} experiments, {known.note}", soft_wrap=True)
         elif time.monotonic() >= due:
             due = time.monotonic() + LINE_SECONDS
-            done, left, found = (sum(getattr(each, name) for each in tallies.values()) for name in _TOTALS)
+            done, left, found = (sum(getattr(each, name) for each in progress_of.values()) for name in _TOTALS)
             console.print(f"{done} experiments done, at least {left} to do, {found} found")
 
 
 @dataclass(slots=True)
-class Tally:
+class RequestProgress:
     """What is known of one request."""
 
     done: int = 0
@@ -87,23 +87,23 @@ class Tally:
 _TOTALS = ("done", "left", "found")
 
 
-def count(event: CampaignEvent, tallies: dict[str, Tally]) -> None:
+def take_note(event: CampaignEvent, progress_of: dict[str, RequestProgress]) -> None:
     match event:
         case ExperimentFinished(request=request, outcome=outcome):
-            tally = tallies.setdefault(request, Tally())
-            tally.done += 1
-            tally.left = event.left
-            tally.round = event.round
-            tally.found += outcome.verdict is Verdict.FAILED
-            tally.predicted = event.predicted
-            tally.certificates = event.certificates + (outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED))
-            tally.unknown += outcome.verdict is Verdict.UNKNOWN
-            tally.proven = event.complete_up_to
+            known = progress_of.setdefault(request, RequestProgress())
+            known.done += 1
+            known.left = event.left
+            known.round = event.round
+            known.found += outcome.verdict is Verdict.FAILED
+            known.predicted = event.predicted
+            known.certificates = event.certificates + (outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED))
+            known.unknown += outcome.verdict is Verdict.UNKNOWN
+            known.proven = event.complete_up_to
         case RequestFinished(request=request):
-            tally = tallies.setdefault(request, Tally())
-            tally.left = 0
-            tally.predicted = len(event.predicted)
-            tally.proven = event.complete_up_to
+            known = progress_of.setdefault(request, RequestProgress())
+            known.left = 0
+            known.predicted = len(event.predicted)
+            known.proven = event.complete_up_to
 
 
 def _short(name: str) -> str:

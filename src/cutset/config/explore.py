@@ -22,7 +22,7 @@ from cutset.model.expect import (
     Expect,
     HeaderName,
     HeaderValue,
-    Method,
+    HttpMethod,
     Name,
     Seconds,
     Status,
@@ -110,7 +110,7 @@ class _TargetSection:
 @dataclass(frozen=True, slots=True)
 class _StepSection:
     path: UrlPath
-    method: Method = "GET"
+    method: HttpMethod = "GET"
     headers: Mapping[HeaderName, HeaderValue] = field(default_factory=dict)
     form: Mapping[str, str] | None = None
     json: Any = None

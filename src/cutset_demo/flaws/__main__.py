@@ -6,7 +6,7 @@ import importlib
 from starlette.applications import Starlette
 
 from cutset_demo.flaws.dependency import start_dependency
-from cutset_demo.flaws.serving import Settings, serve, serve_by_workers
+from cutset_demo.flaws.serving import FlawSettings, serve, serve_by_workers
 
 NAMES = (
     "hung-worker",
@@ -24,7 +24,7 @@ NAMES = (
 
 def main() -> None:
     options = _parser().parse_args()
-    settings = Settings(
+    settings = FlawSettings(
         broken=options.variant == "broken",
         redis=options.redis,
         postgres=options.postgres,

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from cutset_demo.flaws.database import create_tables, execute, open_pool
-from cutset_demo.flaws.serving import HEALTH, Settings, unavailable
+from cutset_demo.flaws.serving import HEALTH, FlawSettings, unavailable
 
 CACHE_SECONDS = 0.2  # a cache that is slower than the database is of no use
 KEPT_SECONDS = 60
@@ -31,7 +31,7 @@ SCHEMA = """
 logger = logging.getLogger(__name__)
 
 
-def application(settings: Settings) -> Starlette:
+def application(settings: FlawSettings) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await create_tables(settings.postgres, SCHEMA)
@@ -63,7 +63,7 @@ def open_cache(url: str) -> Redis:
     )
 
 
-async def look_up(cache: Redis, sku: str, settings: Settings) -> dict[str, str] | None:
+async def look_up(cache: Redis, sku: str, settings: FlawSettings) -> dict[str, str] | None:
     try:
         kept = await cache.get(f"flaws:product:{sku}")
         return None if kept is None else json.loads(kept)
@@ -74,7 +74,7 @@ async def look_up(cache: Redis, sku: str, settings: Settings) -> dict[str, str] 
         return None
 
 
-async def keep(cache: Redis, product: dict[str, str], settings: Settings) -> None:
+async def keep(cache: Redis, product: dict[str, str], settings: FlawSettings) -> None:
     try:
         await cache.set(f"flaws:product:{product['sku']}", json.dumps(product), ex=KEPT_SECONDS)
     except RedisError as error:

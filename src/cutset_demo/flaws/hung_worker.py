@@ -9,7 +9,7 @@ from typing import Any
 
 import requests
 
-from cutset_demo.flaws.serving import Settings, WsgiApplication
+from cutset_demo.flaws.serving import FlawSettings, WsgiApplication
 
 QUESTION_SECONDS = 0.3
 
@@ -17,7 +17,7 @@ session = requests.Session()
 session.trust_env = False  # the other service is near: no proxy of the environment leads to it
 
 
-def application(settings: Settings) -> WsgiApplication:
+def application(settings: FlawSettings) -> WsgiApplication:
     timeout = None if settings.broken else QUESTION_SECONDS
 
     def respond(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

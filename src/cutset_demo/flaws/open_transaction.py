@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from cutset_demo.flaws.database import POOL_SECONDS, STATEMENT_SECONDS, Connection, create_tables
-from cutset_demo.flaws.serving import HEALTH, Settings, unavailable
+from cutset_demo.flaws.serving import HEALTH, FlawSettings, unavailable
 
 CONNECTIONS = 4
 SCHEMA = """
@@ -28,7 +28,7 @@ SCHEMA = """
 INSERT = "INSERT INTO money_moves (transfer_id, account, cents) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 
 
-def application(settings: Settings) -> Starlette:
+def application(settings: FlawSettings) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await create_tables(settings.postgres, SCHEMA)

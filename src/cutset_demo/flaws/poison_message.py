@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from cutset_demo.flaws.database import Pool, create_tables, execute, open_pool
-from cutset_demo.flaws.serving import HEALTH, Settings, unavailable
+from cutset_demo.flaws.serving import HEALTH, FlawSettings, unavailable
 
 DEAD_LETTERS = "flaws.parcels.dead"
 WORKERS = 32
@@ -35,12 +35,12 @@ SCHEMA = "CREATE TABLE IF NOT EXISTS sorted_parcels (parcel_id text PRIMARY KEY,
 logger = logging.getLogger(__name__)
 
 
-def subject(settings: Settings) -> str:
+def subject(settings: FlawSettings) -> str:
     """One per variant: both may run beside each other, and neither is to get the other's messages."""
     return f"flaws.parcels.{'broken' if settings.broken else 'correct'}"
 
 
-def application(settings: Settings) -> Starlette:
+def application(settings: FlawSettings) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await create_tables(settings.postgres, SCHEMA)

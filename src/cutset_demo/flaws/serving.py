@@ -24,7 +24,7 @@ WsgiApplication = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class FlawSettings:
     broken: bool
     redis: str
     postgres: str

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from cutset_demo.flaws.database import STATEMENT_SECONDS, Connection, create_tables, open_pool
-from cutset_demo.flaws.serving import HEALTH, Settings, unavailable
+from cutset_demo.flaws.serving import HEALTH, FlawSettings, unavailable
 
 SCHEMA = """
     CREATE TABLE IF NOT EXISTS pooled_products (sku text PRIMARY KEY, name text NOT NULL);
@@ -35,7 +35,7 @@ class KeptConnection:
         yield self._connection
 
 
-def application(settings: Settings) -> Starlette:
+def application(settings: FlawSettings) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await create_tables(settings.postgres, SCHEMA)

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from cutset_demo.flaws.serving import HEALTH, Settings, unavailable
+from cutset_demo.flaws.serving import HEALTH, FlawSettings, unavailable
 
 QUESTION_SECONDS = 0.5
 FAILURES_TO_OPEN = 5
@@ -46,7 +46,7 @@ class Circuit:
         self._next_try = time.monotonic() + OPEN_SECONDS
 
 
-def application(settings: Settings) -> Starlette:
+def application(settings: FlawSettings) -> Starlette:
     circuit = Circuit(lets_one_try=not settings.broken)
 
     @asynccontextmanager

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from cutset_demo.flaws.database import Pool, create_tables, execute, open_pool
-from cutset_demo.flaws.serving import HEALTH, Settings, unavailable
+from cutset_demo.flaws.serving import HEALTH, FlawSettings, unavailable
 
 SUBJECT = "flaws.orders.placed"
 PUBLISH_SECONDS = 0.5
@@ -33,7 +33,7 @@ SCHEMA = """
 logger = logging.getLogger(__name__)
 
 
-def application(settings: Settings) -> Starlette:
+def application(settings: FlawSettings) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await create_tables(settings.postgres, SCHEMA)

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from cutset_demo.flaws.database import Pool, create_tables, execute, open_pool
-from cutset_demo.flaws.serving import HEALTH, Settings, unavailable
+from cutset_demo.flaws.serving import HEALTH, FlawSettings, unavailable
 
 TRIES = 3
 BACKOFF_SECONDS = 0.02
@@ -26,7 +26,7 @@ SCHEMA = """
 """
 
 
-def application(settings: Settings) -> Starlette:
+def application(settings: FlawSettings) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await create_tables(settings.postgres, SCHEMA)

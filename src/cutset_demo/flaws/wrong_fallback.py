@@ -14,14 +14,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from cutset_demo.flaws.serving import HEALTH, Settings, unavailable
+from cutset_demo.flaws.serving import HEALTH, FlawSettings, unavailable
 
 QUESTION_SECONDS = 0.5
 KEPT_SECONDS = 60.0  # a price that is older may have changed
 DEFAULT_CENTS = 999
 
 
-def application(settings: Settings) -> Starlette:
+def application(settings: FlawSettings) -> Starlette:
     known: dict[str, tuple[int, float]] = {}  # by product: cents, and when they were right
 
     @asynccontextmanager

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.samples.campaign import EVENTS, experiment
 
-from cutset.cli.progress import Tally, _short, count, show_progress
+from cutset.cli.progress import RequestProgress, _short, show_progress, take_note
 from cutset.model.event import CampaignEvent, ExperimentFinished, RequestFinished
 from cutset.model.outcome import Outcome, Verdict
 
@@ -14,11 +14,11 @@ async def stream(events: list[CampaignEvent]) -> AsyncIterator[CampaignEvent]:
         yield event
 
 
-def tally_of(*events: CampaignEvent) -> Tally:
-    tallies: dict[str, Tally] = {}
+def after(*events: CampaignEvent) -> RequestProgress:
+    progress_of: dict[str, RequestProgress] = {}
     for event in events:
-        count(event, tallies)
-    return tallies["GET /"]
+        take_note(event, progress_of)
+    return progress_of["GET /"]
 
 
 def test_a_tally_tells_round_findings_certificates_and_proof() -> None:
@@ -28,14 +28,14 @@ def test_a_tally_tells_round_findings_certificates_and_proof() -> None:
     )
     failed = experiment("GET /", Verdict.FAILED, "500", "a/B")
 
-    assert tally_of(failed, event).note == "round 3, 1/10 found, 5 certified, proven up to size 1"
-    assert tally_of(failed, event).left == 7
+    assert after(failed, event).note == "round 3, 1/10 found, 5 certified, proven up to size 1"
+    assert after(failed, event).left == 7
 
 
 def test_the_end_of_a_request_says_what_is_proven_in_the_end() -> None:
     ended = RequestFinished(request="GET /", complete_up_to=3, reason="")
 
-    assert tally_of(experiment("GET /", Verdict.UNKNOWN, "", "a/B"), ended).note == (
+    assert after(experiment("GET /", Verdict.UNKNOWN, "", "a/B"), ended).note == (
         "round 2, 0 found, 0 certified, 1 unknown, proven up to size 3"
     )
 
@@ -51,7 +51,9 @@ def test_without_a_terminal_there_is_a_line_per_request(capsys: pytest.CaptureFi
 
 
 def test_on_a_terminal_a_row_of_large_numbers_fits_100_columns() -> None:
-    large = Tally(done=1204, left=311, found=114, round=12, predicted=6, certificates=130, unknown=14, proven=2)
+    large = RequestProgress(
+        done=1204, left=311, found=114, round=12, predicted=6, certificates=130, unknown=14, proven=2
+    )
     name = _short("POST /a/path/that/is/longer/than/anybody/wants/to/read")
 
     assert large.note == "round 12, 114/120 found, 130 certified, 14 unknown, proven up to size 2"

@@ -27,7 +27,7 @@ from cutset_demo.flaws import (
     wrong_fallback,
 )
 from cutset_demo.flaws.dependency import start_dependency
-from cutset_demo.flaws.serving import Settings
+from cutset_demo.flaws.serving import FlawSettings
 
 PATIENCE_SECONDS = 20.0  # for what comes within a fraction of a second, if at all
 
@@ -48,10 +48,10 @@ APPLICATIONS = {
 class Stores:
     addresses: Mapping[str, str]  # redis, nats, postgres, dependency -> host:port
 
-    def settings(self, variant: str, **elsewhere: str) -> Settings:
+    def settings(self, variant: str, **elsewhere: str) -> FlawSettings:
         """What a service needs to know; `elsewhere` puts a proxy's address in the place of a store's."""
         at = {**self.addresses, **elsewhere}
-        return Settings(
+        return FlawSettings(
             broken=variant == "broken",
             redis=f"redis://{at['redis']}/0",
             postgres=f"postgresql://postgres@{at['postgres']}/postgres",
@@ -128,7 +128,9 @@ def eventually() -> Callable[[Callable[[], bool]], None]:
 
 
 @contextlib.contextmanager
-def _running_alone(name: str, variant: str, settings: Settings) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+def _running_alone(
+    name: str, variant: str, settings: FlawSettings
+) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
     port = free_port()
     command = [sys.executable, "-m", "cutset_demo.flaws", name, "--variant", variant, "--port", str(port)]
     command += ["--redis", settings.redis, "--postgres", settings.postgres, "--nats", settings.nats]

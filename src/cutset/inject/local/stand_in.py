@@ -39,7 +39,7 @@ FAILURES = frozenset(
 _OF_THE_HOP = ("grpc-", "x-envoy-", "x-forwarded-", ":", "user-agent", "content-type", "te")  # not to be passed on
 
 Metadata = tuple[tuple[str, str | bytes], ...]
-Answer = Callable[[bytes, grpc.ServicerContext], bytes]
+GrpcAnswer = Callable[[bytes, grpc.ServicerContext], bytes]
 
 
 class Fallback(StrEnum):
@@ -89,7 +89,7 @@ def run_stand_in() -> Iterator[StandIn]:
 
 
 class _AnyMethod(grpc.GenericRpcHandler):
-    def __init__(self, answer: Callable[[str, Mapping[str, str]], Answer]) -> None:
+    def __init__(self, answer: Callable[[str, Mapping[str, str]], GrpcAnswer]) -> None:
         self._answer = answer
 
     def service(self, details: grpc.HandlerCallDetails) -> "grpc.RpcMethodHandler[bytes, bytes]":
@@ -97,12 +97,12 @@ class _AnyMethod(grpc.GenericRpcHandler):
         return grpc.unary_unary_rpc_method_handler(self._answer(details.method, given))
 
 
-def _server(answer: Callable[[str, Mapping[str, str]], Answer]) -> grpc.Server:
+def _server(answer: Callable[[str, Mapping[str, str]], GrpcAnswer]) -> grpc.Server:
     threads = ThreadPoolExecutor(THREADS, thread_name_prefix="cutset-stand-in")
     return grpc.server(threads, handlers=[_AnyMethod(answer)], options=[("grpc.so_reuseport", 0)])
 
 
-def _proxied(memory: _Memory, channels: dict[str, grpc.Channel], method: str, given: Mapping[str, str]) -> Answer:
+def _proxied(memory: _Memory, channels: dict[str, grpc.Channel], method: str, given: Mapping[str, str]) -> GrpcAnswer:
     def ask(address: str, request: bytes, context: grpc.ServicerContext, share: float) -> tuple[bytes, Metadata]:
         channel = channels.get(address) or channels.setdefault(address, _channel(address))
         left = context.time_remaining()
@@ -130,7 +130,7 @@ def _proxied(memory: _Memory, channels: dict[str, grpc.Channel], method: str, gi
     return answer
 
 
-def _answered(memory: _Memory, method: str, given: Mapping[str, str]) -> Answer:
+def _answered(memory: _Memory, method: str, given: Mapping[str, str]) -> GrpcAnswer:
     def answer(request: bytes, context: grpc.ServicerContext) -> bytes:
         kept = memory.answers.get((given[DIRECT_HEADER], method, request))
         if kept is None and given[FALLBACK_HEADER] == Fallback.LAST_GOOD:

@@ -24,7 +24,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SarifRule:
     id: str
     level: Literal["error", "warning", "note"]
     title: str
@@ -32,7 +32,7 @@ class Rule:
     remedies: tuple[str, ...]
 
 
-SINGLE = Rule(
+SINGLE = SarifRule(
     "single-point-of-failure",
     "error",
     "One failing call breaks a request",
@@ -44,7 +44,7 @@ SINGLE = Rule(
         "If the request cannot do without it, accept the finding and say why (`cutset baseline`).",
     ),
 )
-JOINT = Rule(
+JOINT = SarifRule(
     "joint-failure",
     "error",
     "A few calls that fail together break a request",
@@ -56,7 +56,7 @@ JOINT = Rule(
         "Retry, cache or default at whichever of the calls is the easiest to replace.",
     ),
 )
-DEGRADED = Rule(
+DEGRADED = SarifRule(
     "degraded-answer",
     "note",
     "A failing call takes a part of the answer away",
@@ -66,7 +66,7 @@ DEGRADED = Rule(
         "Else serve the part from a cache, or say in its place that it is missing.",
     ),
 )
-UNCOVERED = Rule(
+UNCOVERED = SarifRule(
     "trace-context-lost",
     "warning",
     "A call is made without the trace context",
@@ -123,7 +123,7 @@ def to_document(
     }
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule(rule: SarifRule) -> dict[str, Any]:
     remedies = "\n".join(f"- {remedy}" for remedy in rule.remedies)
     return {
         "id": rule.id,
@@ -166,7 +166,7 @@ def _compared(finding: Finding, comparison: Comparison | None) -> dict[str, Any]
     return {"baselineState": "unchanged", "suppressions": [suppression]}
 
 
-def _result(rule: Rule, finding: Finding, text: str, places: Places) -> dict[str, Any]:
+def _result(rule: SarifRule, finding: Finding, text: str, places: Places) -> dict[str, Any]:
     points = points_of(finding.cut)
     of_service = dict(places.services)
     files = [(point, of_service[point.service]) for point in sorted(points) if point.service in of_service]

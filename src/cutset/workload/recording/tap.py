@@ -12,8 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from cutset.model.exchange import Exchange
-
-Json = dict[str, object]
+from cutset.model.mesh import Json
 
 BODY_BYTES = 256 * 1024  # kept of each body; Envoy holds them in memory until the answer has passed
 _TAP = "type.googleapis.com/envoy.extensions.filters.http.tap.v3.Tap"
