@@ -49,7 +49,7 @@ CUSTOMER = {
     "card_number": "4432-8015-6152-0454",
 }
 
-PageHandler = Callable[[Replica, Request, str], Awaitable[Response]]
+RouteHandler = Callable[[Replica, Request, str], Awaitable[Response]]
 Value = TypeVar("Value")
 
 
@@ -184,7 +184,7 @@ async def healthz(_replica: Replica, _request: Request, _session: str) -> Respon
     return PlainTextResponse("ok")
 
 
-ROUTES: tuple[tuple[str, str, PageHandler], ...] = (
+ROUTES: tuple[tuple[str, str, RouteHandler], ...] = (
     ("GET", "/", home),
     ("GET", "/product/{id}", product_page),
     ("GET", "/cart", cart_page),
