@@ -5,7 +5,8 @@ Who wants the events as they happen, or is asynchronous anyway, uses the generat
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,13 +62,14 @@ def _key(key: bytes | None) -> bytes:
 
 
 async def _collected(
-    events: AsyncIterator[CampaignEvent], on_event: Callable[[CampaignEvent], None] | None
+    events: AsyncGenerator[CampaignEvent, None], on_event: Callable[[CampaignEvent], None] | None
 ) -> list[CampaignEvent]:
     collected = []
-    async for event in events:
-        collected.append(event)
-        if on_event:
-            on_event(event)
+    async with aclosing(events):
+        async for event in events:
+            collected.append(event)
+            if on_event:
+                on_event(event)
     return collected
 
 

@@ -1,7 +1,7 @@
 """Explores the requests of a configuration, and tries what was found again."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from cutset.workload.send import open_client
 
 async def explore(
     config: Config, *, key: bytes, store: Path, resume: bool = False, command: str = "explore", part_of: str = ""
-) -> AsyncIterator[CampaignEvent]:
+) -> AsyncGenerator[CampaignEvent, None]:
     """Every event of the campaign from its beginning on, each after it was recorded; the first one tells its id.
 
     `command` is what replays findings later: `cutset explore`, or `cutset demo` if the system ends with that.
@@ -43,8 +43,11 @@ async def explore(
     with open_ledger(store) as ledger, (resumed_run if resume else new_run)(ledger, started) as run:
         for event in campaign_events(ledger, run):
             yield event
-        async with open_laboratory(config, key) as laboratory:
-            async for event in run_campaign(run, config.requests, laboratory, ledger, config.campaign):
+        async with (
+            open_laboratory(config, key) as laboratory,
+            aclosing(run_campaign(run, config.requests, laboratory, ledger, config.campaign)) as events,
+        ):
+            async for event in events:
                 yield event
 
 

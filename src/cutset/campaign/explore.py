@@ -8,7 +8,7 @@ learns of it: a campaign that is killed at any instant and resumed repeats no co
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from math import ceil
 
 from cutset.campaign.class_search import ClassSearch, begin
@@ -39,7 +39,7 @@ async def explore(
     settings: CampaignSettings,
     *,
     clock: Callable[[], float] = time.monotonic,
-) -> AsyncIterator[CampaignEvent]:
+) -> AsyncGenerator[CampaignEvent, None]:
     """Runs the campaign on from where the ledger ends. Yields each event after it was recorded."""
     events: asyncio.Queue[CampaignEvent | None] = asyncio.Queue()
 

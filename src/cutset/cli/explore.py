@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Annotated
 
@@ -141,7 +141,7 @@ def explore_command(
     raise typer.Exit(exit_code(campaign.summary, show_campaign(campaign, store, wanted, as_json=as_json)))
 
 
-def run_campaign(events: AsyncIterator[CampaignEvent], store: Path, *, resumable: bool = True) -> Campaign:
+def run_campaign(events: AsyncGenerator[CampaignEvent, None], store: Path, *, resumable: bool = True) -> Campaign:
     """To its end, with progress on standard error."""
     recorded: list[CampaignEvent] = []
     try:

@@ -1,7 +1,8 @@
 """Live progress of a campaign on standard error: a row per request on a terminal, now and then a line elsewhere."""
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -15,7 +16,7 @@ LINE_SECONDS = 10  # between lines where there is no terminal: CI systems kill s
 NAME_LENGTH = 18  # so that a row fits 100 columns
 
 
-async def show_progress(events: AsyncIterator[CampaignEvent], recorded: list[CampaignEvent]) -> None:
+async def show_progress(events: AsyncGenerator[CampaignEvent, None], recorded: list[CampaignEvent]) -> None:
     """Consumes the events to their end, into `recorded`."""
     console = Console(stderr=True, highlight=False)
     if console.is_terminal:
@@ -24,7 +25,7 @@ async def show_progress(events: AsyncIterator[CampaignEvent], recorded: list[Cam
         await _show_lines(_kept(events, recorded), console)
 
 
-async def _show_rows(events: AsyncIterator[CampaignEvent], console: Console) -> None:
+async def _show_rows(events: AsyncGenerator[CampaignEvent, None], console: Console) -> None:
     columns = (
         TextColumn("{task.description}"),
         MofNCompleteColumn(),
@@ -44,7 +45,7 @@ async def _show_rows(events: AsyncIterator[CampaignEvent], console: Console) -> 
                 )
 
 
-async def _show_lines(events: AsyncIterator[CampaignEvent], console: Console) -> None:
+async def _show_lines(events: AsyncGenerator[CampaignEvent, None], console: Console) -> None:
     progress_of: dict[str, RequestProgress] = {}
     due = time.monotonic() + LINE_SECONDS
     async for event in events:
@@ -110,7 +111,10 @@ def _short(name: str) -> str:
     return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 1]}…"
 
 
-async def _kept(events: AsyncIterator[CampaignEvent], recorded: list[CampaignEvent]) -> AsyncIterator[CampaignEvent]:
-    async for event in events:
-        recorded.append(event)
-        yield event
+async def _kept(
+    events: AsyncGenerator[CampaignEvent, None], recorded: list[CampaignEvent]
+) -> AsyncGenerator[CampaignEvent, None]:
+    async with aclosing(events):
+        async for event in events:
+            recorded.append(event)
+            yield event

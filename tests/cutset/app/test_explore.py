@@ -57,6 +57,17 @@ def test_what_is_not_finished_goes_on_in_the_same_run_and_tells_all_of_it(config
     assert len(after) > len(before)
 
 
+def test_who_stops_listening_ends_it_and_it_can_go_on(config_file: Path) -> None:
+    async def only_the_first() -> None:
+        events = explore(load_config(config_file), key=b"key", store=config_file.parent / "store")
+        await anext(events)
+        await events.aclose()
+
+    asyncio.run(only_the_first())
+
+    assert isinstance(run(config_file, resume=True)[-1], RunFinished)
+
+
 def test_it_is_not_resumed_with_other_requests_which_are_named_but_not_shown(config_file: Path) -> None:
     run(config_file)
     config_file.write_text(CONFIG.replace("/account", "/other"))

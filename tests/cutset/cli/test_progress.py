@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import pytest
 from tests.samples.campaign import EVENTS, experiment
@@ -9,7 +9,7 @@ from cutset.model.event import CampaignEvent, ExperimentFinished, RequestFinishe
 from cutset.model.outcome import Outcome, Verdict
 
 
-async def stream(events: list[CampaignEvent]) -> AsyncIterator[CampaignEvent]:
+async def stream(events: list[CampaignEvent]) -> AsyncGenerator[CampaignEvent, None]:
     for event in events:
         yield event
 
