@@ -15,9 +15,12 @@ setup: $(READY) ## create the virtual environment
 demo: $(READY) ## start the shop, find every minimal cut, compare with the answer key
 	@$(BIN)/cutset demo
 
+# Services with short time limits: nothing else should keep the machine busy.
+ALONE := tests/cutset_demo/flaws tests/quality/test_drill.py
+
 test: check ## run all checks and tests
-	$(BIN)/pytest -n auto --dist loadfile --durations=25 --ignore tests/cutset_demo/flaws
-	$(BIN)/pytest --durations=5 tests/cutset_demo/flaws  # services with short time limits: nothing else should keep the machine busy
+	$(BIN)/pytest -n auto --dist loadfile --durations=25 $(addprefix --ignore ,$(ALONE))
+	$(BIN)/pytest --durations=5 $(ALONE)
 
 # Rooms that start no server and no process, a few examples of every property.
 FAST := checks $(addprefix cutset/,model lineage select search judge harden simulation manifests store config report)

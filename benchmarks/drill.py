@@ -2,12 +2,13 @@
 
     python -m benchmarks.drill [--only NAME] [--variant broken|correct] [--phases 2,3,3] [--at-once 2]    ends with JSON
 
-Everything goes through the commands, as a user would: each service of `cutset_demo.flaws` is recorded while its
-requests are sent, drilled with the default faults, and judged by the default thresholds. A bug is found if a drill
+As a user would: each service of `cutset_demo.flaws` is recorded while its requests are sent, drilled with the default
+faults, and judged by the default thresholds. A bug is found if a drill
 fails with one of the symptoms that the answer key names; whatever fails in a correct variant is a false alarm.
 """
 
 import argparse
+import asyncio
 import json
 import shutil
 import signal
@@ -18,16 +19,20 @@ import tempfile
 import time
 import urllib.request
 import uuid
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from benchmarks import agent_overhead, replayed_shop
+from cutset.app.drill import drill, read_case
+from cutset.drill.settings import PORT, DrillSettings, Pace, Selection, ServiceUnderTest
+from cutset.errors import CutsetError
+from cutset.model.drill import DrillEvent, DrillVerdict, ServiceStarted, results_of
 from cutset_demo.children import configure, start_child, stop_children, wait_until_ready
 
 CUTSET = (sys.executable, "-m", "cutset")
@@ -36,14 +41,14 @@ START_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Trial:
     name: str
     variant: str
-    symptoms: tuple[str, ...]  # of all drills that failed
-    tests: int
-    unknown: int
-    starts: int
-    seconds: float
+    symptoms: tuple[str, ...] = ()  # of all drills that failed
+    tests: int = 0
+    unknown: int = 0
+    starts: int = 0
+    seconds: float = 0.0
     problem: str = ""
 
 
@@ -119,53 +124,74 @@ def send(base: str, step: Mapping[str, Any], unique: str) -> None:
         assert answer.status == step["status"], f"{step}: {answer.status}"
 
 
-def drill(flaw: Mapping[str, Any], variant: str, stores: Mapping[str, str], phases: Mapping[str, float]) -> Outcome:
+async def drilled(
+    flaw: Mapping[str, Any],
+    variant: str,
+    stores: Mapping[str, str],
+    folder: Path,
+    *,
+    pace: Pace,
+    selection: Selection,
+) -> list[DrillEvent]:
+    """All drills of what was recorded in the folder."""
+    service = ServiceUnderTest(
+        tuple(service_command(flaw["name"], variant, PORT, stores)),
+        ready_url=f"http://127.0.0.1:{PORT}/health",
+        folder=folder,
+    )
+    case = read_case(DrillSettings(service, pace, selection=selection, recording=folder / "recording"))
+    return [event async for event in drill(case, store=folder / "store")]
+
+
+async def tried(flaw: Mapping[str, Any], variant: str, stores: Mapping[str, str], pace: Pace) -> Trial:
     begun = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix=f"cutset-drill-{flaw['name']}-{variant}-"))
     try:
-        record(flaw, variant, stores, folder)
-        section = {
-            "command": service_command(flaw["name"], variant, "{port}", stores),
-            "ready_url": "http://127.0.0.1:{port}/health",
-            "recording": str(folder / "recording"),
-            "phases": dict(phases),
-        }
-        (folder / "cutset.yaml").write_text(yaml.safe_dump({"drill": section}))
-        ran = subprocess.run(
-            [*CUTSET, "drill", "--json", "-c", folder / "cutset.yaml", "--store", folder / "store"],
-            capture_output=True,
-            text=True,
-            cwd=folder,
-            check=False,
-        )
-        (folder / "drill.err").write_text(ran.stderr)
-        document = json.loads(ran.stdout) if ran.returncode in (0, 1, 3) and ran.stdout else None
-        outcome = judged(flaw["name"], variant, document, time.monotonic() - begun, ran.stderr[-2000:])
-    except (OSError, AssertionError, subprocess.SubprocessError, ValueError) as error:
-        outcome = Outcome(flaw["name"], variant, (), 0, 0, 0, time.monotonic() - begun, repr(error))
-    if not outcome.problem:
+        await asyncio.to_thread(record, flaw, variant, stores, folder)
+        events = await drilled(flaw, variant, stores, folder, pace=pace, selection=Selection())
+        trial = summed_up(flaw["name"], variant, events, time.monotonic() - begun)
+    except (OSError, AssertionError, subprocess.SubprocessError, CutsetError) as error:
+        trial = Trial(flaw["name"], variant, seconds=time.monotonic() - begun, problem=repr(error))
+    if not trial.problem:
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"{flaw['name']} {variant}: {outcome}", flush=True)
-    return outcome
+    print(f"{flaw['name']} {variant}: {trial}", flush=True)
+    return trial
 
 
-def judged(name: str, variant: str, document: Any, seconds: float, said: str) -> Outcome:
-    if document is None:
-        return Outcome(name, variant, (), 0, 0, 0, seconds, said or "no result")
-    results = document["drills"]
+def summed_up(name: str, variant: str, events: Sequence[DrillEvent], seconds: float) -> Trial:
+    results = results_of(events)
     for result in results:
-        symptoms = [finding["symptom"] for finding in result["findings"]]
-        what = f"{result['fault']} at {result['endpoint']}: {result['verdict']} {symptoms} {result['reason'][:200]}"
-        print(f"  {name} {variant}: {what}", flush=True)
-    return Outcome(
+        symptoms = [finding.symptom.value for finding in result.judgement.findings]
+        told = f"{result.judgement.verdict} {symptoms} {result.judgement.reason[:200]}"
+        print(f"  {name} {variant}: {result.test}: {told}", flush=True)
+    return Trial(
         name,
         variant,
-        tuple(sorted({finding["symptom"] for result in results for finding in result["findings"]})),
+        tuple(sorted({finding.symptom.value for result in results for finding in result.judgement.findings})),
         len(results),
-        sum(result["verdict"] == "unknown" for result in results),
-        document["services_started"],
+        sum(result.judgement.verdict is DrillVerdict.UNKNOWN for result in results),
+        sum(isinstance(event, ServiceStarted) for event in events),
         round(seconds, 1),
     )
+
+
+async def all_tried(
+    flaws: Sequence[Mapping[str, Any]], variants: Sequence[str], stores: Mapping[str, str], pace: Pace, at_once: int
+) -> list[Trial]:
+    places = asyncio.Semaphore(at_once)
+
+    async def one(flaw: Mapping[str, Any], variant: str) -> Trial:
+        async with places:
+            return await tried(flaw, variant, stores, pace)
+
+    return await asyncio.gather(*(one(flaw, variant) for flaw in flaws for variant in variants))
+
+
+def planted() -> list[dict[str, Any]]:
+    """The answer key."""
+    key = resources.files("cutset_demo.flaws").joinpath("FLAWS.yaml").read_text()
+    found: list[dict[str, Any]] = yaml.safe_load(key)["flaws"]
+    return found
 
 
 def main() -> None:
@@ -176,20 +202,12 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=2, help="services under drill at a time")
     parser.add_argument("--quick", action="store_true", help="neither replay rates nor overheads")
     options = parser.parse_args()
-    phases = dict(zip(("startup", "fault", "recovery"), map(float, options.phases.split(",")), strict=True))
-    key = Path(__file__).parent.parent / "src/cutset_demo/flaws/FLAWS.yaml"
-    flaws = [
-        flaw for flaw in yaml.safe_load(key.read_text())["flaws"] if not options.only or flaw["name"] in options.only
-    ]
+    pace = Pace(*map(float, options.phases.split(",")))
+    flaws = [flaw for flaw in planted() if not options.only or flaw["name"] in options.only]
     variants = [options.variant] if options.variant else ["broken", "correct"]
     begun = time.monotonic()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        data_stores(Path(folder)) as stores,
-        ThreadPoolExecutor(options.at_once) as pool,
-    ):
-        running = [pool.submit(drill, flaw, variant, stores, phases) for flaw in flaws for variant in variants]
-        outcomes = [future.result() for future in running]
+    with tempfile.TemporaryDirectory() as folder, data_stores(Path(folder)) as stores:
+        outcomes = asyncio.run(all_tried(flaws, variants, stores, pace, options.at_once))
     expected = {flaw["name"]: set(flaw["symptoms"]) for flaw in flaws}
     broken = [each for each in outcomes if each.variant == "broken"]
     correct = [each for each in outcomes if each.variant == "correct"]

@@ -12,7 +12,7 @@ from cutset.drill.history import PastDrill, due, subject_of
 from cutset.drill.plan import Flow, Plan, make_plan, points_in, representatives
 from cutset.drill.session import Choose, run_session
 from cutset.drill.settings import DrillSettings
-from cutset.errors import UsageError
+from cutset.errors import CutsetError, UsageError
 from cutset.model.drill import DrillEvent, DrillFinished, DrillsPlanned, DrillTest, results_of
 from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.model.wording import did_you_mean, known_names, quoted, sentences
@@ -121,9 +121,16 @@ async def _recorded(
         record=partial(ledger.append, run),
         logs=ledger.folder / FOLDER / run,
     )
-    async with aclosing(session) as events:
-        async for event in events:
-            yield event
+    has_plan = any(isinstance(event, DrillsPlanned) for event in before)
+    try:
+        async with aclosing(session) as events:
+            async for event in events:
+                has_plan = has_plan or isinstance(event, DrillsPlanned)
+                yield event
+    except CutsetError:
+        if not has_plan:  # there is nothing to go on with, and an earlier session may still be resumed
+            ledger.append(run, RunFinished())
+        raise
     ledger.append(run, RunFinished())
     yield RunFinished()
 

@@ -26,7 +26,7 @@ from cutset.app.drill import (
     write_page,
 )
 from cutset.drill.settings import DrillSettings
-from cutset.errors import UsageError
+from cutset.errors import TargetError, UsageError
 from cutset.model.drill import (
     DrillEvent,
     DrillFinished,
@@ -140,6 +140,17 @@ def test_a_test_is_replayed_as_a_run_of_its_own_which_is_not_resumed(tmp_path: P
         run(drill(fixed, store=store, resume=True))
     with pytest.raises(UsageError, match="There is no test `12345678`"):
         run(replay_drill(fixed, "12345678", store=store))
+
+
+def test_a_session_that_could_not_begin_is_not_what_is_resumed(tmp_path: Path) -> None:
+    case, store = case_of(tmp_path, "correct", "status-503"), tmp_path / "store"
+    run(drill(case, store=store), until=PhaseBegan)
+    service = replace(case.settings.service, command=(sys.executable, "-c", "raise SystemExit('no database')"))
+
+    with pytest.raises(TargetError, match="no database"):
+        run(drill(replace(case, settings=replace(case.settings, service=service)), store=store))
+
+    assert verdicts(run(drill(case, store=store, resume=True))) == {"status-503": "passed"}
 
 
 def test_thresholds_of_a_class_that_does_not_exist_are_refused(tmp_path: Path) -> None:
