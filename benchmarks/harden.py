@@ -20,16 +20,16 @@ from random import Random
 from statistics import median
 from time import perf_counter
 
+from benchmarks.fastfi_solver import dfs_based_solver
+from benchmarks.greedy_hardening import choose_greedily
 from benchmarks.harden_boutique import afvr_of_boutique
 from benchmarks.request_classes import Call, Profile, Step
+from benchmarks.two_stage_hardening import choose_in_two_stages
 
 from benchmarks import monte_carlo, request_classes
 from cutset.harden.choose import choose
 from cutset.harden.frontier import frontier
-from cutset.harden.greedy import choose_greedily
 from cutset.harden.problem import Candidate, Choice, Problem, Weakness, expected_afvr
-from cutset.harden.two_stage import choose_in_two_stages
-from cutset.search.fastfi_solver import dfs_based_solver
 
 REPEATS = 5  # of a timing; the fastest counts, since other processes only add to it
 RANDOM_SYSTEMS = 300

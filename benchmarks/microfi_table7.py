@@ -21,9 +21,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.groundtruth import load_ground_truth
+
 from cutset.model.point import Point
 from cutset.select.api_rank import TraceKind, api_rank
-from cutset.simulation.groundtruth import load_ground_truth
 from cutset.simulation.simulated import All, Call, Execution, FirstOf, Node, Optional
 
 TOP = 8

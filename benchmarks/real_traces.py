@@ -3,7 +3,7 @@
     python -m benchmarks.real_traces [FOLDER]    a line per file, then what was compared, then one line of JSON
 
 FOLDER holds recorded traces of several systems and formats, and in `groundtruth/online-boutique.yaml` the calls that
-each request makes by its source (`cutset.simulation.groundtruth` describes such files).
+each request makes by its source (`benchmarks.groundtruth` describes such files).
 """
 
 import argparse

@@ -29,6 +29,8 @@ from dataclasses import replace
 from itertools import product
 from math import comb
 
+from benchmarks.fastfi_solver import dfs_based_solver
+from benchmarks.growing_hitting_sets import HittingSets
 from benchmarks.solver_peers import (
     PYSAT_PEERS,
     Clauses,
@@ -39,9 +41,6 @@ from benchmarks.solver_peers import (
     replay_z3,
     solve_with_hitman,
 )
-
-from cutset.search.fastfi_solver import dfs_based_solver
-from cutset.search.hitting_sets import HittingSets
 
 CAP = 30.0  # seconds per solver and sequence
 SHORT = 1.0  # seconds: what takes less is repeated, and the best counts

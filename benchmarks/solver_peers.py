@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 
-from cutset.search.fastfi_solver import dfs_based_solver
+from benchmarks.fastfi_solver import dfs_based_solver
 
 Clauses = list[list[int]]
 Solve = Callable[[Clauses, int, float], list[frozenset[int]] | None]  # the deadline; None: not done by then

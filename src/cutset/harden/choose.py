@@ -1,7 +1,8 @@
 """Which candidates to harden within a budget: FastFI's eq. 5 (§3.3), solved to proven optimality as one problem.
 
 The paper fixes a minimal choice for the high-priority requests first, and only then looks at the others with what is
-left of the budget (`two_stage`), which can miss the optimum. Here, both are one mixed integer program (`program`).
+left of the budget (`benchmarks.two_stage_hardening`), which can miss the optimum. Here, both are one mixed integer
+program (`program`).
 
 Of choices that cover the same, the cheapest is taken; of those, the one whose candidates have the highest sum of
 APIRank. Each is a program of its own, held to what the one before it has reached, so none can spoil the optimum.
@@ -42,30 +43,22 @@ def whole_budget(small: Reduced, budget: float) -> int:
     return floor(min(budget / small.cost_unit, sum(small.costs.values())) + 1e-6)
 
 
-def best_within(program: Program, limit: int, with_chosen: frozenset[int] = frozenset()) -> Answer | None:
+def best_within(program: Program, limit: int) -> Answer | None:
     """Most covered, then least cost, then highest rank."""
-    most = solve(program, Aim.MOST_COVERED, cost_at_most=limit, with_chosen=with_chosen)
+    most = solve(program, Aim.MOST_COVERED, cost_at_most=limit)
     if most is None:
         return None
-    cheapest = solve(
-        program, Aim.LEAST_COST, covered_at_least=most.covered, cost_at_most=most.cost, with_chosen=with_chosen
-    )
+    cheapest = solve(program, Aim.LEAST_COST, covered_at_least=most.covered, cost_at_most=most.cost)
     assert cheapest is not None  # `most` is such a choice
-    best = _of_highest_rank(program, cheapest, with_chosen)
+    best = _of_highest_rank(program, cheapest)
     return replace(best, proven=most.proven and cheapest.proven and best.proven)
 
 
-def _of_highest_rank(program: Program, equal: Answer, with_chosen: frozenset[int]) -> Answer:
+def _of_highest_rank(program: Program, equal: Answer) -> Answer:
     """Of all answers that cover as much as this one and cost no more."""
     if not program.ranks.any() or len(program.candidates) > EXACT_RANKS:
         return equal
-    best = solve(
-        program,
-        Aim.HIGHEST_RANK,
-        covered_at_least=equal.covered,
-        cost_at_most=equal.cost,
-        with_chosen=with_chosen,
-    )
+    best = solve(program, Aim.HIGHEST_RANK, covered_at_least=equal.covered, cost_at_most=equal.cost)
     assert best is not None
     return best
 

@@ -86,12 +86,7 @@ def program_of(costs: dict[int, int], ranks: dict[int, int], hard: Sequence[Clau
 
 
 def solve(
-    program: Program,
-    aim: Aim,
-    *,
-    cost_at_most: int | None = None,
-    covered_at_least: int | None = None,
-    with_chosen: Collection[int] = (),
+    program: Program, aim: Aim, *, cost_at_most: int | None = None, covered_at_least: int | None = None
 ) -> Answer | None:
     """The best choice, or None if there is none that keeps the limits."""
     if not program.candidates:
@@ -103,8 +98,6 @@ def solve(
     if covered_at_least is not None:
         constraints.append(LinearConstraint(program.covered, covered_at_least - 0.5, np.inf))
     count = len(program.candidates)
-    lowest = np.zeros(len(value))
-    lowest[:count] = [candidate in with_chosen for candidate in program.candidates]
     gap = 0.0
     if aim is Aim.LEAST_COST and count > EXACT_RANKS and cost_at_most and program.ranks.any():
         value = value + _PREFERENCE * program.ranks / program.ranks.sum()
@@ -112,7 +105,7 @@ def solve(
     result = milp(
         -value,
         integrality=np.arange(len(value)) < count,
-        bounds=Bounds(lowest, 1),
+        bounds=Bounds(0, 1),
         constraints=constraints,
         options={"mip_rel_gap": gap},
     )

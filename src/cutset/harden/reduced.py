@@ -9,8 +9,8 @@ need be rounded to 0.001 % of the largest. What is left out:
 - candidates of which another one is in all the same clauses, costs no more and ranks no lower.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, isfinite, lcm
 
@@ -45,16 +45,13 @@ class Reduced:
         str, ...
     ]  # high-priority requests with a weakness that only untouchable candidates could mitigate
 
-    def covered_by(self, chosen: Collection[int]) -> int:
-        return self.covered + sum(
-            each.weight for each in self.soft if not any(clause.isdisjoint(chosen) for clause in each.clauses)
-        )
 
-    def cost_of(self, chosen: Iterable[int]) -> int:
-        return sum(self.costs[index] for index in chosen)
+def reduced(problem: Problem) -> Reduced:
+    return without_dominated(in_whole_numbers(problem))
 
 
-def reduced(problem: Problem, *, drop_dominated: bool = True) -> Reduced:
+def in_whole_numbers(problem: Problem) -> Reduced:
+    """All but the last of what is left out: each minimal choice of candidates is still there."""
     costs, cost_unit = _whole_costs([each.cost for each in problem.candidates])
     weights, weight_unit = _rounded([each.weight for each in problem.weaknesses])
     ranks, _ = _rounded([each.rank for each in problem.candidates])
@@ -75,36 +72,64 @@ def reduced(problem: Problem, *, drop_dominated: bool = True) -> Reduced:
         elif frozenset() not in clauses:
             weight_of[clauses] = weight_of.get(clauses, 0) + weight
     needed = _without_implied(hard)
-    by_lowest: dict[int, list[Clause]] = {}
-    for clause in needed:
-        by_lowest.setdefault(min(clause), []).append(clause)
-    left: dict[frozenset[Clause], int] = {}
-    for clauses, weight in weight_of.items():
-        if open_clauses := frozenset(clause for clause in clauses if not _is_implied(clause, by_lowest)):
-            left[open_clauses] = left.get(open_clauses, 0) + weight
-        else:
-            covered += weight
-    clauses_left = [*needed, *dict.fromkeys(clause for each in left for clause in each)]
-    dominated = _dominated(clauses_left, costs, ranks) if drop_dominated else frozenset()
-    needed = _without_implied({clause - dominated for clause in needed})
-    soft: dict[frozenset[Clause], int] = {}
-    for clauses, weight in left.items():
-        fewer = frozenset(clause - dominated for clause in clauses)
-        soft[fewer] = soft.get(fewer, 0) + weight
-    used = sorted(set().union(*needed, *(clause for each in soft for clause in each)))
+    soft, certain = _without_certain(weight_of, needed)
+    used = _used(needed, soft)
     return Reduced(
         costs={index: costs[index] for index in used},
         ranks={index: ranks[index] for index in used},
         hard=tuple(sorted(needed, key=sorted)),
-        soft=tuple(
-            Soft(tuple(sorted(each, key=sorted)), soft[each])
-            for each in sorted(soft, key=lambda s: sorted(map(sorted, s)))
-        ),
-        covered=covered,
+        soft=_in_order(soft),
+        covered=covered + certain,
         total=total,
         cost_unit=cost_unit,
         weight_unit=weight_unit,
         impossible=tuple(sorted(impossible)),
+    )
+
+
+def without_dominated(small: Reduced) -> Reduced:
+    """Without candidates that another one can always stand in for."""
+    clauses = [*small.hard, *dict.fromkeys(clause for each in small.soft for clause in each.clauses)]
+    dominated = _dominated(clauses, small.costs, small.ranks)
+    needed = _without_implied({clause - dominated for clause in small.hard})
+    soft: dict[frozenset[Clause], int] = {}
+    for each in small.soft:
+        fewer = frozenset(clause - dominated for clause in each.clauses)
+        soft[fewer] = soft.get(fewer, 0) + each.weight
+    used = _used(needed, soft)
+    return replace(
+        small,
+        costs={index: small.costs[index] for index in used},
+        ranks={index: small.ranks[index] for index in used},
+        hard=tuple(sorted(needed, key=sorted)),
+        soft=_in_order(soft),
+    )
+
+
+def _without_certain(
+    weight_of: Mapping[frozenset[Clause], int], needed: Iterable[Clause]
+) -> tuple[dict[frozenset[Clause], int], int]:
+    """Low-priority weaknesses without the clauses that hard ones imply, and the weight of those with no other."""
+    by_lowest: dict[int, list[Clause]] = {}
+    for clause in needed:
+        by_lowest.setdefault(min(clause), []).append(clause)
+    left: dict[frozenset[Clause], int] = {}
+    certain = 0
+    for clauses, weight in weight_of.items():
+        if open_clauses := frozenset(clause for clause in clauses if not _is_implied(clause, by_lowest)):
+            left[open_clauses] = left.get(open_clauses, 0) + weight
+        else:
+            certain += weight
+    return left, certain
+
+
+def _used(hard: Iterable[Clause], soft: Iterable[Iterable[Clause]]) -> list[int]:
+    return sorted(set().union(*hard, *(clause for each in soft for clause in each)))
+
+
+def _in_order(soft: Mapping[frozenset[Clause], int]) -> tuple[Soft, ...]:
+    return tuple(
+        Soft(tuple(sorted(each, key=sorted)), soft[each]) for each in sorted(soft, key=lambda s: sorted(map(sorted, s)))
     )
 
 
@@ -152,8 +177,7 @@ def _is_implied(clause: Clause, by: Mapping[int, Sequence[Clause]]) -> bool:
     return any(other <= clause for candidate in clause for other in by.get(candidate, ()))
 
 
-def _dominated(clauses: Sequence[Clause], costs: Sequence[int], ranks: Sequence[int]) -> frozenset[int]:
-    """Candidates that another one can always stand in for."""
+def _dominated(clauses: Sequence[Clause], costs: Mapping[int, int], ranks: Mapping[int, int]) -> frozenset[int]:
     occurrences: dict[int, set[int]] = {}
     for number, clause in enumerate(clauses):
         for index in clause:

@@ -5,7 +5,7 @@ search never goes beyond the smallest size at which anything fails: it returns e
 cardinality. One single point of failure hides all combinations. `repaired=True` raises k whenever the candidates of at
 most k points have all been tried, and finds every minimal cut up to the size asked for.
 
-Algorithm 1 (`cutset.search.fastfi_solver`) returns all solutions anew after every survivor, far too many with six
+Algorithm 1 (`benchmarks.fastfi_solver`) returns all solutions anew after every survivor, far too many with six
 replicas; the candidates here are the same ones in the same order, generated as they are needed. Its `best_depth` makes
 no difference as printed, where all solutions have the same size, and would lose cuts in the repaired search; it is left
 out of both.

@@ -3,6 +3,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
+from benchmarks.fastfi_solver import dfs_based_solver
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,6 @@ from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.search.clauses import Clauses
 from cutset.search.fastfi import FastFi
-from cutset.search.fastfi_solver import dfs_based_solver
 from cutset.search.strategy import SearchSettings
 from cutset.simulation.simulated import (
     All,

@@ -1,9 +1,8 @@
 from itertools import combinations
 
+from benchmarks.fastfi_solver import dfs_based_solver
 from hypothesis import given
 from hypothesis import strategies as st
-
-from cutset.search.fastfi_solver import dfs_based_solver
 
 families = st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique=True), max_size=6)
 

@@ -1,12 +1,12 @@
 from collections.abc import Iterable, Sequence
 
+from benchmarks.fastfi_solver import dfs_based_solver
+from benchmarks.two_stage_hardening import choose_in_two_stages
 from hypothesis import given, settings
 from tests.samples.hardening_problems import problems
 
 from cutset.harden.choose import Infeasible, choose
 from cutset.harden.problem import Candidate, Choice, Problem, Weakness
-from cutset.harden.two_stage import choose_in_two_stages
-from cutset.search.fastfi_solver import dfs_based_solver
 from cutset.search.hitting_sets import minimal_hitting_sets
 
 

@@ -1,10 +1,10 @@
 from pathlib import Path
 
 import pytest
+from benchmarks.groundtruth import load_ground_truth
 
 from cutset.errors import InputError
 from cutset.model.point import Point
-from cutset.simulation.groundtruth import load_ground_truth
 from cutset.simulation.simulated import All, Call, Optional, minimal_cuts_by_brute_force
 
 SHOP = """

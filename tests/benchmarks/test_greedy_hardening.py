@@ -1,8 +1,8 @@
+from benchmarks.greedy_hardening import choose_greedily
 from hypothesis import given, settings
 from tests.samples.hardening_problems import problems
 
 from cutset.harden.choose import Infeasible, choose
-from cutset.harden.greedy import choose_greedily
 from cutset.harden.problem import Candidate, Problem, Weakness
 
 
