@@ -1,4 +1,4 @@
-"""Observables of ANDURIL's own logs, as its published lists have them and as `reproduce/log_diff` finds them.
+"""Observables of ANDURIL's own logs, as its published lists have them and as `reproduce/logs/difference` finds them.
 
     python benchmarks/anduril_logs.py FOLDER
 
@@ -19,9 +19,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from cutset.model.reproduction import LogRecord
-from cutset.reproduce.log_diff import Entry, keyed, relevant_observables, surplus, thread_family
-from cutset.reproduce.logs import read_log
+from cutset.model.reproduction.log import LogRecord
+from cutset.reproduce.logs.difference import LogEntry, keyed, relevant_observables, surplus, thread_family
+from cutset.reproduce.logs.reading import read_log
+from cutset.reproduce.python.log_dialect import PythonLogs
 
 LISTS = ("original", "dd", "dd_set")
 
@@ -35,7 +36,7 @@ def class_and_line(record: LogRecord) -> list[str]:
     return [record.logger.replace("@", " ")] if "@" in record.logger else []
 
 
-def observables(good: list[Entry], bad: list[Entry], other: list[Entry]) -> dict[str, set[str]]:
+def observables(good: list[LogEntry], bad: list[LogEntry], other: list[LogEntry]) -> dict[str, set[str]]:
     original = {observable.key for observable in relevant_observables(good, bad)}
     return {
         "original": original,
@@ -46,7 +47,9 @@ def observables(good: list[Entry], bad: list[Entry], other: list[Entry]) -> dict
 
 def compare(case: Path, family: Callable[[str], str]) -> dict[str, dict[str, object]]:
     names = ("good-run-log", "bad-run-log", "good-run-log-2")
-    logs = (keyed(read_log(text(case / f"{name}.txt.gz")), class_and_line, family) for name in names)
+    logs = (
+        keyed(read_log(text(case / f"{name}.txt.gz"), dialect=PythonLogs()), class_and_line, family) for name in names
+    )
     found = observables(*logs)
     result = {}
     for name in LISTS:

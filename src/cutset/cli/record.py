@@ -4,7 +4,6 @@ import asyncio
 import os
 import secrets
 import signal
-import sys
 from asyncio.subprocess import Process
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -24,7 +23,7 @@ from cutset.errors import UsageError
 from cutset.model.exchange import Exchange
 from cutset.model.expect import split_address
 from cutset.model.wording import count
-from cutset.process import tether as tether_module
+from cutset.process.keeper import kept
 from cutset.workload.recording.folder import Recorded, Recording, open_recording, read_recording
 from cutset.workload.recording.har import read_har
 from cutset.workload.recording.masking import masker
@@ -174,15 +173,14 @@ async def _wait(interrupted: asyncio.Event, recording: Recording, process: Proce
 
 @asynccontextmanager
 async def _running(command: Command, url: str) -> AsyncIterator[Process]:
-    """The command with the agent in it, tethered: it ends with us, however we end."""
+    """The command with the agent in it, kept: it ends with us, however we end."""
     program = find_program(command.words[0], os.environ, Path.cwd())
-    tether = [sys.executable, "-I", "-S", tether_module.__file__, program, *command.words[1:]]
     # The agent does nothing without a key; while it only records, any will do.
     environ = agent_environment(
         {"CUTSET_KEY": secrets.token_hex(32), **os.environ}, service=command.service, record=url
     )
     process = await asyncio.create_subprocess_exec(
-        *tether, stdin=asyncio.subprocess.PIPE, env=environ, start_new_session=True
+        *kept(program, *command.words[1:]), stdin=asyncio.subprocess.PIPE, env=environ, start_new_session=True
     )
     assert process.stdin is not None
     try:

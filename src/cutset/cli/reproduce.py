@@ -2,44 +2,34 @@
 
 import json
 import shlex
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
-from cutset.cli.reproduce_progress import show_reproduction
-from cutset.cli.run import run_async
-from cutset.config.case import (
-    DEFAULT_TIMEOUT,
-    CaseFile,
-    anchored,
-    build_case,
-    load_case_file,
-    merged,
-    search_settings,
-    write_case_file,
+from cutset.app.reproduce import (
+    ReproductionPlan,
+    create_folder,
+    plan_reproduction,
+    plan_resumption,
+    remove_rounds,
+    reproduce,
+    run_folder,
+    write_results,
 )
+from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from cutset.cli.reproduce_progress import SearchStanding, show_reproduction
+from cutset.cli.run import run_async
+from cutset.config.case import DEFAULT_TIMEOUT, CaseFile
 from cutset.errors import UsageError
+from cutset.model.reproduction.site import FaultKind
 from cutset.model.wording import did_you_mean, known_names, sentences
-from cutset.report.reproduction.page import to_page
 from cutset.report.reproduction.terminal import to_document, to_lines
-from cutset.reproduce.events import Analysed, Event
-from cutset.reproduce.loop import reproduce
-from cutset.reproduce.replay_script import write_replay
-from cutset.reproduce.result import SearchResult
-from cutset.reproduce.settings import Case, FaultKind, SearchSettings
-from cutset.reproduce.strategies import STRATEGIES, StrategyName
-from cutset.reproduce.symptoms import seconds_of
-from cutset.store.run_id import new_run_id
-
-CASE, RESULT, PAGE, REPLAY = "case.yaml", "result.json", "report.html", "replay"
-_ROUNDS = "round-*"
+from cutset.reproduce.oracle.symptoms import seconds_of
+from cutset.reproduce.strategies import STRATEGIES, SiteStrategyName
 
 
 def reproduce_command(
@@ -67,7 +57,7 @@ def reproduce_command(
         typer.Option("--faults", help=f"Kinds to try, with commas. Default: {', '.join(FaultKind)}."),
     ] = None,
     strategy: Annotated[
-        StrategyName | None,
+        SiteStrategyName | None,
         typer.Option(
             "--strategy",
             metavar="NAME",
@@ -135,7 +125,7 @@ def reproduce_command(
     - `cutset reproduce -s shop -l f.log --run "python w.py" --oracle "hang:10s" --faults exception,hang`
     - `cutset reproduce --resume --rounds 500`: after an interruption, or to try harder
     """
-    given = CaseFile(
+    options = CaseFile(
         run=run,
         source=tuple(source) if source else None,
         log=log,
@@ -156,100 +146,42 @@ def reproduce_command(
         second_fault=second_fault,
         minimise=minimise,
     )
-    given = anchored(given, Path.cwd())
-    searches = store.absolute() / "reproductions"
-    folder = _unfinished(searches) if resume else searches / new_run_id()
-    if case_file is not None or resume:
-        given = merged(load_case_file(case_file or folder / CASE), given)
-    case, settings = build_case(given), search_settings(given)
-    notes = Console(stderr=True, highlight=False, soft_wrap=True)
-    if resume:
-        notes.print(f"going on with {escape(str(folder))}")
-    if case.workload.cwd is not None and settings.jobs > 1:
-        notes.print(f"[yellow]warning:[/] {settings.jobs} rounds at a time share {escape(str(case.workload.cwd))}")
+    plan = (plan_resumption if resume else plan_reproduction)(options, case_file, store=store)
+    _say_first(plan)
     if out is not None:
-        _create(out)
-    result = _search(given, case, settings, folder, store)
-    document = json.dumps(to_document(result, case), indent=2)
-    (folder / RESULT).write_text(document)  # before all else that may fail: what was found is found
-    if result.best is not None and not keep_rounds:
-        _remove_rounds(folder, result)
-    files = _write(result, case, out or folder, document)
+        create_folder(out)
+    standing = SearchStanding(plan.settings.rounds)
+    try:
+        result = run_async(show_reproduction(reproduce(plan), standing))
+    except KeyboardInterrupt:
+        if standing.run:
+            _say_how_to_go_on(store)
+        raise
+    files = write_results(plan, standing.run, result, out)
+    if not keep_rounds:
+        remove_rounds(plan, standing.run, result)
     if as_json:
-        print(document)
+        print(json.dumps(to_document(result), indent=2))
     else:
         console = Console(highlight=False, soft_wrap=True)
-        for line in to_lines(result, case, files=files):
+        for line in to_lines(result, files=files):
             console.print(line)
     raise typer.Exit(1 if result.best is not None else 3)
 
 
-def _create(out: Path) -> None:
-    """Before the search: it may take hours."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=out):
-            pass
-    except OSError as error:
-        raise UsageError(f"`--out {out}`: cannot write there: {error.strerror}", hint="Name another folder") from error
+def _say_first(plan: ReproductionPlan) -> None:
+    notes = Console(stderr=True, highlight=False, soft_wrap=True)
+    if plan.resumes:
+        notes.print(f"going on with {escape(str(run_folder(plan.store, plan.resumes)))}")
+    if plan.case.workload.cwd is not None and plan.settings.jobs > 1:
+        shared = escape(str(plan.case.workload.cwd))
+        notes.print(f"[yellow]warning:[/] {plan.settings.jobs} rounds at a time share {shared}")
 
 
-def _search(given: CaseFile, case: Case, settings: SearchSettings, folder: Path, store: Path) -> SearchResult:
-    """Runs to the end, with progress on standard error."""
-    searching = False
-
-    def note(event: Event) -> None:
-        nonlocal searching
-        if isinstance(event, Analysed):
-            # From here on there is something to go on with.
-            write_case_file(given, folder / CASE)
-            searching = True
-
-    try:
-        return run_async(show_reproduction(reproduce(case, settings, folder), settings.rounds, note))
-    except KeyboardInterrupt:
-        if searching:
-            where = f" --store {shlex.quote(str(store))}" if store != DEFAULT_STORE else ""
-            message = f"Stopped; no finished round is lost. Go on with `cutset reproduce --resume{where}`"
-            Console(stderr=True, highlight=False).print(escape(message), soft_wrap=True)
-        raise
-
-
-def _write(result: SearchResult, case: Case, out: Path, document: str) -> dict[str, Path]:
-    """What the user gets; returns what to name, by a word for each."""
-    (out / RESULT).write_text(document)
-    files = {"report": out / PAGE}
-    files["report"].write_text(to_page(result, case, case.failure_log))
-    if result.best is not None:
-        files["replay"] = write_replay(out / REPLAY, case, result.best.faults)
-    return files
-
-
-def _remove_rounds(folder: Path, result: SearchResult) -> None:
-    """They are many, and of no use once the search has succeeded; one that gave up may go on, and looks at some."""
-    shown = (result.best, result.first_found, *result.alternatives)
-    kept = {reproduction.folder.resolve() for reproduction in shown if reproduction is not None}
-    for path in folder.glob(_ROUNDS):
-        if path.resolve() not in kept:
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _unfinished(searches: Path) -> Path:
-    """The latest search that was interrupted, or that gave up: with more rounds it may succeed."""
-    for case in sorted(searches.glob(f"*/{CASE}"), reverse=True):
-        if not _has_succeeded(case.with_name(RESULT)):
-            return case.parent
-    raise UsageError(
-        f"There is no unfinished search in `{searches}`",
-        hint="Start one without `--resume`, or name another `--store`",
-    )
-
-
-def _has_succeeded(result: Path) -> bool:
-    try:
-        return bool(json.loads(result.read_text())["reproduced"])
-    except (OSError, ValueError, LookupError, TypeError):  # not there, or cut short as the disk was full
-        return False
+def _say_how_to_go_on(store: Path) -> None:
+    where = f" --store {shlex.quote(str(store))}" if store != DEFAULT_STORE else ""
+    message = f"Stopped; no finished round is lost. Go on with `cutset reproduce --resume{where}`"
+    Console(stderr=True, highlight=False).print(escape(message), soft_wrap=True)
 
 
 def _duration(text: str | None) -> str | None:

@@ -4,7 +4,7 @@ Finished rounds are a line each. On a terminal, what is thought of next stands b
 """
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
@@ -15,10 +15,18 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from cutset.model.reproduction.event import (
+    GoodRunFinished,
+    OracleAnswer,
+    ProgramAnalysed,
+    RankedSite,
+    ReproductionEvent,
+    ReproductionFinished,
+    RoundFinished,
+)
+from cutset.model.reproduction.result import ReproductionResult
+from cutset.model.run import RunStarted
 from cutset.model.wording import count
-from cutset.reproduce.events import Analysed, Event, Finished, GoodRunFinished, RankedSite, RoundFinished
-from cutset.reproduce.result import SearchResult
-from cutset.reproduce.symptoms import Answer
 
 SHOWN_SITES = 5
 SHOWN_MESSAGES = 3
@@ -30,17 +38,18 @@ _UNKNOWN = (
 )
 _WARNING = "[yellow]warning:[/]"
 _ANSWERS = {
-    Answer.YES: "[bold red]reproduced[/]",
-    Answer.NO: "[dim]no[/]",
-    Answer.CANNOT_TELL: "[magenta]cannot tell[/]",
+    OracleAnswer.YES: "[bold red]reproduced[/]",
+    OracleAnswer.NO: "[dim]no[/]",
+    OracleAnswer.CANNOT_TELL: "[magenta]cannot tell[/]",
 }
 
 
 @dataclass(slots=True)
-class Standing:
+class SearchStanding:
     """What the live part shows."""
 
     most_rounds: int
+    run: str = ""  # the id of the search, once it has begun
     started: float = field(default_factory=time.monotonic)
     rounds: int = 0  # in all
     resumed: int = 0  # of them before this session
@@ -54,23 +63,19 @@ class Standing:
         return 60 * (self.rounds - self.resumed) / max(time.monotonic() - self.started, 0.001)
 
 
-async def show_reproduction(
-    events: AsyncIterator[Event], most_rounds: int, on_event: Callable[[Event], None]
-) -> SearchResult:
+async def show_reproduction(events: AsyncIterator[ReproductionEvent], standing: SearchStanding) -> ReproductionResult:
     """Consumes the events to their end, which has the result."""
     console = Console(stderr=True, highlight=False)
-    standing = Standing(most_rounds)
     live = Live(console=console, transient=True, get_renderable=lambda: picture(standing), refresh_per_second=4)
-    result: SearchResult | None = None
+    result: ReproductionResult | None = None
     if not console.is_terminal:
         console.print(standing.doing)
     with live if console.is_terminal else nullcontext():
         async for event in events:
-            on_event(event)
             for line in lines_of(event, standing):
                 _print(console, line)
             follow(event, standing)
-            if isinstance(event, Finished):
+            if isinstance(event, ReproductionFinished):
                 result = event.result
     assert result is not None, "a search ends with its result"
     return result
@@ -84,11 +89,13 @@ def _print(console: Console, line: str) -> None:
         console.print(line, soft_wrap=not console.is_terminal)
 
 
-def follow(event: Event, standing: Standing) -> None:
+def follow(event: ReproductionEvent, standing: SearchStanding) -> None:
     match event:
+        case RunStarted():
+            standing.run = event.run
         case GoodRunFinished():
             standing.problems.update(event.problems)
-        case Analysed():
+        case ProgramAnalysed():
             standing.messages = standing.missing = event.messages
             standing.rounds = standing.resumed = event.resumed
             standing.started = time.monotonic()
@@ -101,33 +108,33 @@ def follow(event: Event, standing: Standing) -> None:
             standing.doing = str(event.stage)
 
 
-def lines_of(event: Event, standing: Standing) -> list[str]:
+def lines_of(event: ReproductionEvent, standing: SearchStanding) -> list[str]:
     """What remains on the screen."""
     match event:
         case GoodRunFinished():
             line = f"run {event.number} of {event.of} without faults: {event.seconds:.1f} s"
             return [line, *_warnings(_new(event.problems, standing))]
-        case Analysed():
+        case ProgramAnalysed():
             return _analysed_lines(event)
         case RoundFinished() if event.number > standing.resumed:
             missing = f"{len(event.missing)} of {count(len(standing.messages), 'message')} missing"
-            fault = escape(" + ".join(map(str, event.fired))) or "nothing that was armed occurred"
+            fault = escape(" + ".join(map(str, event.faults))) or "nothing that was armed occurred"
             # The long parts last: a narrow terminal cuts them off.
             line = f"[bold]{event.number:>4}[/] {_ANSWERS[event.answer]}, {missing}  [dim]{event.stage}:[/] {fault}"
             return [line + _reason(event), *_warnings(_new(event.problems, standing))]
     return []
 
 
-def _new(problems: Sequence[str], standing: Standing) -> list[str]:
+def _new(problems: Sequence[str], standing: SearchStanding) -> list[str]:
     return [problem for problem in problems if problem not in standing.problems]
 
 
 def _reason(event: RoundFinished) -> str:
     """A plain no needs none."""
-    return "" if event.answer is Answer.NO else f"  [dim]{escape(_short(event.reason))}[/]"
+    return "" if event.answer is OracleAnswer.NO else f"  [dim]{escape(_short(event.reason))}[/]"
 
 
-def _analysed_lines(event: Analysed) -> list[str]:
+def _analysed_lines(event: ProgramAnalysed) -> list[str]:
     read = f"read {event.lines:,} lines of {event.files:,} files in {event.seconds:.1f} s"
     places = f"{event.sites:,} places for faults, {event.related_sites:,} of them can lead to the failure log"
     lines = [
@@ -158,7 +165,7 @@ def _short(text: str) -> str:
     return line if len(line) <= TEXT_LENGTH else f"{line[: TEXT_LENGTH - 1]}…"
 
 
-def picture(standing: Standing) -> RenderableType:
+def picture(standing: SearchStanding) -> RenderableType:
     if not standing.messages:
         return Spinner("dots", standing.doing)
     state = f"{standing.rounds} of at most {standing.most_rounds} rounds, {standing.per_minute():.0f} a minute"

@@ -6,7 +6,7 @@ Names of files are as seen from the folder of the `case.yaml`, or from the curre
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,17 +23,20 @@ from cutset.config.workload_command import (
     search_path,
     split_command,
 )
-from cutset.config.yaml import STRICT, read_yaml, validate
+from cutset.config.yaml import STRICT, given, read_yaml, validate
 from cutset.errors import InputError, UsageError
 from cutset.model.expect import Expect, Name, NotNegative, Positive
+from cutset.model.reproduction.site import FaultKind
 from cutset.model.wording import did_you_mean, sentences
+from cutset.process.supervise import inherited_environment
 from cutset.reproduce.explorer import ExplorerSettings
-from cutset.reproduce.oracle import Both, Check, Either, Not, Oracle, parse_oracle, quiet_seconds
-from cutset.reproduce.runner import Workload
-from cutset.reproduce.settings import Case, FaultKind, SearchSettings
-from cutset.reproduce.source import find_files, is_path
-from cutset.reproduce.strategies import StrategyName
-from cutset.reproduce.symptoms import seconds_of
+from cutset.reproduce.oracle.expression import parse_oracle, quiet_seconds, with_files
+from cutset.reproduce.oracle.symptoms import seconds_of
+from cutset.reproduce.python.source import find_files, is_path
+from cutset.reproduce.rounds.harness import Workload
+from cutset.reproduce.settings import FailureCase, ReproductionSettings
+from cutset.reproduce.strategies import SiteStrategyName
+from cutset.store.codec import to_jsonable
 
 DEFAULT_TIMEOUT = "60s"
 _REQUIRED = ("run", "source", "log", "oracle")
@@ -62,132 +65,101 @@ class CaseFile:
     rounds: Positive | None = None
     jobs: Positive | None = None
     closer: NotNegative | None = None  # rounds after the first reproduction
-    strategy: StrategyName | None = None
+    strategy: SiteStrategyName | None = None
     faults: tuple[FaultKind, ...] | None = None
     second_fault: bool | None = None
     minimise: bool | None = None
 
 
-def load_case_file(path: Path) -> CaseFile:
-    return anchored(validate(path, CaseFile, read_yaml(path)), path.absolute().parent)
-
-
-def write_case_file(case: CaseFile, path: Path) -> None:
-    path.write_text(yaml.safe_dump(_given(case), sort_keys=False, allow_unicode=True, width=120))
-
-
-def merged(below: CaseFile, above: CaseFile) -> CaseFile:
-    """What is given above wins; single variables of the environment do."""
-    given = {name: getattr(above, name) for name in _given(above)}
+def read_case(options: CaseFile, path: Path | None) -> CaseFile:
+    """What options, and a file if there is one, say together: options win, single variables of the environment do."""
+    above = anchored(options, Path.cwd())
+    if path is None:
+        return above
+    below = anchored(validate(path, CaseFile, read_yaml(path)), path.absolute().parent)
+    both = given(above)
     if above.env and below.env:
-        given["env"] = {**below.env, **above.env}
-    return replace(below, **given)
+        both["env"] = {**below.env, **above.env}
+    return replace(below, **both)
 
 
-def _given(case: CaseFile) -> dict[str, Any]:
-    """In the words of the file."""
-    found = {field.name: value for field in fields(case) if (value := getattr(case, field.name)) is not None}
-    for name, value in found.items():
-        match value:
-            case tuple():
-                found[name] = list(map(str, value))
-            case StrategyName():
-                found[name] = str(value)
-            case Mapping():
-                found[name] = dict(value)
-    return found
+def case_text(case: CaseFile) -> str:
+    """As a file that can be read again."""
+    return yaml.safe_dump(to_jsonable(given(case)), sort_keys=False, allow_unicode=True, width=120)
 
 
 def anchored(case: CaseFile, folder: Path) -> CaseFile:
     """The same case, as seen from any other folder."""
-    names = {name: os.path.normpath(folder / value) for name in ("log", "cwd") if (value := getattr(case, name))}
+
+    def absolute(name: str) -> str:
+        return os.path.normpath(folder / name)
+
+    def is_there(name: str) -> str:
+        if not Path(absolute(name)).is_file():
+            raise UsageError(f"oracle `{case.oracle}`: there is no file `{absolute(name)}`")
+        return absolute(name)
+
+    names: dict[str, Any] = {name: absolute(value) for name in ("log", "cwd") if (value := getattr(case, name))}
     if case.python and "/" in case.python:
-        names["python"] = os.path.normpath(folder / case.python)
-    case = replace(case, **names)
+        names["python"] = absolute(case.python)
     if case.source:
-        case = replace(case, source=tuple(_anchored_source(name, folder) for name in case.source))
+        names["source"] = tuple(absolute(name) if is_path(name) else name for name in case.source)
     if case.driver:
-        case = replace(case, driver=tuple(os.path.normpath(folder / name) for name in case.driver))
+        names["driver"] = tuple(map(absolute, case.driver))
     if case.oracle:
-        case = replace(case, oracle=str(_anchored_oracle(parse_oracle(case.oracle), folder)))
-    return _anchored_run(case, folder) if case.cwd is None else case
+        names["oracle"] = str(with_files(parse_oracle(case.oracle), is_there))
+    if case.cwd is None:
+        names |= _anchored_run(case, folder)
+    return replace(case, **names)
 
 
-def _anchored_source(name: str, folder: Path) -> str:
-    return os.path.normpath(folder / name) if is_path(name) else name
-
-
-def _anchored_oracle(oracle: Oracle, folder: Path) -> Oracle:
-    match oracle:
-        case Check("python", argument):
-            name, _, function = argument.rpartition("::")
-            path = os.path.normpath(folder / name)
-            if not Path(path).is_file():
-                raise UsageError(f"oracle `{oracle}`: there is no file `{path}`")
-            return Check("python", f"{path}::{function}")
-        case Not(part):
-            return Not(_anchored_oracle(part, folder))
-        case Both(parts):
-            return Both(tuple(_anchored_oracle(part, folder) for part in parts))
-        case Either(parts):
-            return Either(tuple(_anchored_oracle(part, folder) for part in parts))
-    return oracle
-
-
-def _anchored_run(case: CaseFile, folder: Path) -> CaseFile:
+def _anchored_run(case: CaseFile, folder: Path) -> dict[str, Any]:
     """A round's folder is new and empty: what the command and PYTHONPATH name in this one is named absolutely."""
-    env = dict(case.env or {})
-    entries = env.get("PYTHONPATH", os.environ.get("PYTHONPATH", "") if case.run else "").split(os.pathsep)
+    env, run = dict(case.env or {}), case.run
+    entries = env.get("PYTHONPATH", os.environ.get("PYTHONPATH", "") if run else "").split(os.pathsep)
     places = [os.path.normpath(folder / entry) for entry in entries if entry]
-    if case.run:
-        words = split_command(case.run)
-        case = replace(case, run=shlex.join(absolute_words(words, folder)))
+    if run:
+        words = split_command(run)
+        run = shlex.join(absolute_words(words, folder))
         if runs_module(words):
             places.insert(0, str(folder))
     if places:
         env["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(places))
-    return replace(case, env=env or None)
+    return {"run": run, "env": env or None}
 
 
 # -- what a search needs -----------------------------------------------------------------------------------------------
 
 
-def search_settings(case: CaseFile) -> SearchSettings:
-    given = {name: getattr(case, name) for name in ("rounds", "jobs", "closer", "second_fault", "minimise")}
+def search_settings(case: CaseFile) -> ReproductionSettings:
+    chosen = {name: getattr(case, name) for name in ("rounds", "jobs", "closer", "second_fault", "minimise")}
     if case.faults is not None:
-        given["kinds"] = frozenset(case.faults)
+        chosen["kinds"] = frozenset(case.faults)
     if case.strategy is not None:
-        given["explorer"] = ExplorerSettings(strategy=case.strategy)
-    return SearchSettings(**{name: value for name, value in given.items() if value is not None})
+        chosen["explorer"] = ExplorerSettings(strategy=case.strategy)
+    return ReproductionSettings(**{name: value for name, value in chosen.items() if value is not None})
 
 
-def build_case(case: CaseFile) -> Case:
+def build_case(case: CaseFile) -> FailureCase:
     """Of an anchored one. Asks the workload's Python where it finds modules."""
     if missing := [name for name in _REQUIRED if not getattr(case, name)]:
         options = ", ".join(f"`--{name}`" for name in missing)
         raise UsageError(
             f"To reproduce a failure, {options} must be given", hint="By options, or by these keys of a case.yaml"
         )
-    assert case.run is not None
-    assert case.oracle is not None
-    assert case.source is not None
-    words, oracle, cwd = split_command(case.run), parse_oracle(case.oracle), Path(case.cwd) if case.cwd else None
-    if cwd is not None and not cwd.is_dir():
-        raise UsageError(f"There is no folder `{cwd}` for the workload to run in", hint="Correct `--cwd`")
+    words, oracle, cwd = split_command(case.run or ""), parse_oracle(case.oracle or ""), _folder(case.cwd)
     folder, own_env = cwd or Path("/"), case.env or {}
-    env = {name: value for name, value in os.environ.items() if not name.startswith("CUTSET_")} | dict(own_env)
+    env = inherited_environment() | dict(own_env)
     words[0] = find_program(words[0], env, folder)
     check_script(words, cwd)
-    interpreter = case.python or interpreter_of(words[0], env, folder)
-    paths = search_path(interpreter, words, env, cwd)
-    drivers = dict.fromkeys((*(case.driver or ()), *files_named(words, folder)))
+    paths = search_path(case.python or interpreter_of(words[0], env, folder), words, env, cwd)
     for name in case.driver or ():
         if not Path(name).exists():
             raise UsageError(f"There is no driver `{name}`", hint="Correct `--driver`")
-    return Case(
-        sources=tuple(dict.fromkeys(found for name in case.source for found in _sources(name, paths))),
+    return FailureCase(
+        sources=tuple(dict.fromkeys(found for name in case.source or () for found in _sources(name, paths))),
         search_path=paths,
-        drivers=tuple(drivers),
+        drivers=tuple(dict.fromkeys((*(case.driver or ()), *files_named(words, folder)))),
         failure_log=_read_failure_log(Path(case.log or "")),
         workload=Workload(
             command=tuple(words),
@@ -201,6 +173,14 @@ def build_case(case: CaseFile) -> Case:
         log_pattern=case.log_pattern,
         prints=bool(case.prints),
     )
+
+
+def _folder(name: str | None) -> Path | None:
+    if name is None:
+        return None
+    if not Path(name).is_dir():
+        raise UsageError(f"There is no folder `{name}` for the workload to run in", hint="Correct `--cwd`")
+    return Path(name)
 
 
 def _sources(name: str, paths: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from cutset.errors import UsageError
-from cutset.reproduce.interpreter import is_python, modules_path
+from cutset.reproduce.python.interpreter import is_python, modules_path
 
 # `#!/usr/bin/env python3`, and pip's way to name an interpreter whose path is too long for the first form.
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/env\s+(?:-S\s+)?)?(\S+)[^\n]*(?:\n'''exec' \"?([^\"\n]+?)\"? \"\$0\")?")

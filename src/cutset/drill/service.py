@@ -4,7 +4,6 @@ import asyncio
 import os
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -15,7 +14,7 @@ import aiohttp
 
 from cutset.drill.settings import PORT, ServiceUnderTest
 from cutset.errors import TargetError
-from cutset.process import keeper
+from cutset.process.keeper import kept
 from cutset_agent.launch import agent_environment as with_agent
 
 HOST = "127.0.0.1"
@@ -46,7 +45,7 @@ async def running(service: ServiceUnderTest, agent: Mapping[str, str], log: Path
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", keeper.__file__, *filled.command),
+            *kept(*filled.command),
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=output,

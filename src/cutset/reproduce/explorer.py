@@ -23,18 +23,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from cutset.model.reproduction import Choice, Observable, Visit
-from cutset.reproduce.strategies import (
-    ANY,
-    EVERYTHING,
-    STRATEGIES,
-    Candidate,
-    FaultSpace,
-    Knowledge,
-    SiteFacts,
-    StrategyName,
-    TimeApart,
-)
+from cutset.model.reproduction.log import Observable
+from cutset.model.reproduction.site import SiteFault, Visit
+from cutset.reproduce.fault_space import ANY, FaultSpace, RoundKnowledge, SiteCandidate, SiteFacts, TimeApart
+from cutset.reproduce.strategies import EVERYTHING, STRATEGIES, SiteStrategyName
 
 GIVE_UP_AFTER = 3  # rounds: what did not occur in so many runs without a fault does not occur in this workload
 SHOWN = 10  # places of the ranking that a round keeps for display
@@ -42,20 +34,20 @@ SHOWN = 10  # places of the ranking that a round keeps for display
 
 @dataclass(frozen=True, slots=True)
 class ExplorerSettings:
-    strategy: StrategyName = StrategyName.BEST_FIRST
+    strategy: SiteStrategyName = SiteStrategyName.BEST_FIRST
     window: int = 0  # sites in the first; 0: as the strategy has it
     adjustment: int = 1  # of a message's I when a failed round shows it (§8.5)
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
-    window: tuple[Choice, ...]  # the best first
+class PlannedRound:
+    window: tuple[SiteFault, ...]  # the best first
     size: int  # of the window, in sites
-    ranking: tuple[Candidate, ...] = field(default=(), compare=False)  # the best of all, for display
+    ranking: tuple[SiteCandidate, ...] = field(default=(), compare=False)  # the best of all, for display
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ExplorerProgress:
     rounds: int
     idle_rounds: int  # in which nothing fired
     tried: int  # faults
@@ -88,18 +80,18 @@ class Explorer:
         self._settings = settings or ExplorerSettings()
         self._strategy = STRATEGIES[self._settings.strategy]
         self._space = FaultSpace(sites, observables, visits, apart)
-        self._known = Knowledge()
+        self._known = RoundKnowledge()
         self._window = self._settings.window or self._strategy.window
-        self._idle: Counter[Choice] = Counter()  # how often a round armed it and it did not occur
+        self._idle: Counter[SiteFault] = Counter()  # how often a round armed it and it did not occur
         self._rounds = self._idle_rounds = 0
-        self._under_way: list[Round] = []
+        self._under_way: list[PlannedRound] = []
 
-    def next_rounds(self, most: int = 1) -> list[Round]:
+    def next_rounds(self, most: int = 1) -> list[PlannedRound]:
         """None: everything was tried, unless rounds are under way."""
         ranking = self.ranking()
         share = self._share_best_first if self._strategy.best_fires_first else self._share
         rounds = [
-            Round(
+            PlannedRound(
                 tuple(choice for candidate in window for choice in candidate.choices),
                 self._window,
                 tuple(ranking[:SHOWN]),
@@ -110,7 +102,7 @@ class Explorer:
         return rounds
 
     def learn(
-        self, planned: Round, fired: Choice | None, present: Collection[str], visits: Iterable[Visit] = ()
+        self, planned: PlannedRound, fired: SiteFault | None, present: Collection[str], visits: Iterable[Visit] = ()
     ) -> None:
         """`present`: keys of the observables that are not missing (Algorithm 2). `visits`: all that the run made."""
         if planned in self._under_way:
@@ -139,7 +131,7 @@ class Explorer:
         """Nothing more is tried there."""
         self._known.excluded.add(site)
 
-    def ranking(self) -> list[Candidate]:
+    def ranking(self) -> list[SiteCandidate]:
         """What is neither tried nor under way, best first."""
         best_only = self._strategy.best_fires_first
         taken = {choice for planned in self._under_way for choice in planned.window[: 1 if best_only else None]}
@@ -159,10 +151,10 @@ class Explorer:
             return f"{facts.name}: not tried: no message of the failure log can follow from it"
         return f"{facts.name}: nothing left to try; {tried} faults fired here"
 
-    def progress(self) -> Progress:
+    def progress(self) -> ExplorerProgress:
         sites_left = {candidate.site for candidate in self.ranking()}
         sites = range(len(self._space.sites))
-        return Progress(
+        return ExplorerProgress(
             rounds=self._rounds,
             idle_rounds=self._idle_rounds,
             tried=len(self._known.tried),
@@ -174,14 +166,14 @@ class Explorer:
             exhausted=not sites_left and not self._under_way,
         )
 
-    def _did_not_occur(self, choices: Iterable[Choice]) -> None:
+    def _did_not_occur(self, choices: Iterable[SiteFault]) -> None:
         for choice in choices:
             self._idle[choice] += 1
             if self._idle[choice] >= GIVE_UP_AFTER:
                 self._known.given_up.add(choice)
 
-    def _share(self, ranking: Sequence[Candidate], most: int) -> list[list[Candidate]]:
-        windows: list[list[Candidate]] = [[] for _ in range(most)]
+    def _share(self, ranking: Sequence[SiteCandidate], most: int) -> list[list[SiteCandidate]]:
+        windows: list[list[SiteCandidate]] = [[] for _ in range(most)]
         placed = 0
         for candidate in ranking:
             if placed == most * self._window:
@@ -190,7 +182,7 @@ class Explorer:
             placed += candidate.executed
         return [window for window in windows if window]
 
-    def _share_best_first(self, ranking: Sequence[Candidate], most: int) -> list[list[Candidate]]:
+    def _share_best_first(self, ranking: Sequence[SiteCandidate], most: int) -> list[list[SiteCandidate]]:
         best = [candidate for candidate in ranking if candidate.executed][:most] or list(ranking[:1])
         windows = [[candidate] for candidate in best]
         room = [self._window - 1] * len(windows)
@@ -208,7 +200,7 @@ class Explorer:
                     break
         return windows
 
-    def _comes_later(self, candidate: Candidate, best: Candidate) -> bool:
+    def _comes_later(self, candidate: SiteCandidate, best: SiteCandidate) -> bool:
         (process, place), (best_process, best_place) = (
             self._space.moments.get((one.choices[0].site, one.choices[0].occurrence), (-1, 0))
             for one in (candidate, best)
@@ -217,14 +209,14 @@ class Explorer:
         return process == best_process and place > best_place
 
 
-def _armed(planned: Round, fired: Choice) -> Choice:
+def _armed(planned: PlannedRound, fired: SiteFault) -> SiteFault:
     for choice in (fired, replace(fired, occurrence=ANY)):
         if choice in planned.window:
             return choice
     raise ValueError(f"{fired} fired, which its round had not armed")
 
 
-def _reasons(candidate: Candidate, tried: int) -> str:
+def _reasons(candidate: SiteCandidate, tried: int) -> str:
     choice = candidate.choices[0]
     message = (
         f"“{candidate.observable.key}” (line {candidate.observable.line})" if candidate.observable else "no message"

@@ -1,114 +1,102 @@
 """Rounds and reproductions in the words of their source and log, for those who watch a search and read its report."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable
+from dataclasses import replace
 
-from cutset.reproduce.causal import path
-from cutset.reproduce.code_index import NodeKind
-from cutset.reproduce.events import RankedSite, RoundFinished
-from cutset.reproduce.explorer import Round
-from cutset.reproduce.prepare import Prepared, is_absent
-from cutset.reproduce.result import Fault, Message, Reproduction
-from cutset.reproduce.runner import Fired
-from cutset.reproduce.strategies import Candidate
-from cutset.reproduce.syntax import Program
-from cutset.reproduce.tried import Tried
-
-
-@dataclass(frozen=True, slots=True)
-class Story:
-    """What a search is about."""
-
-    program: Program
-    prepared: Prepared
-    texts: Mapping[str, str]  # of observables, by their keys
-    folder: Path
+from cutset.model.reproduction.event import RankedSite, RoundFinished
+from cutset.model.reproduction.result import CaseSummary, CausalKind, FailureMessage, Reproduction
+from cutset.model.reproduction.site import FiredFault
+from cutset.reproduce.explorer import PlannedRound
+from cutset.reproduce.facts import is_absent
+from cutset.reproduce.fault_space import SiteCandidate
+from cutset.reproduce.graph.distances import path
+from cutset.reproduce.logs.side_by_side import line_in_failure_log, log_of, log_of_run
+from cutset.reproduce.rounds.harness import Firing
+from cutset.reproduce.settings import FailureCase
+from cutset.reproduce.state import ReproductionState
 
 
-def round_folder(folder: Path, number: int) -> Path:
-    return folder / f"round-{number:04}"
+def summary_of(case: FailureCase) -> CaseSummary:
+    lines = case.failure_log.removesuffix("\n").count("\n") + 1
+    return CaseSummary(case.sources, case.workload.command, str(case.oracle), lines)
 
 
-def round_event(story: Story, tried: Tried, ranking: tuple[RankedSite, ...]) -> RoundFinished:
-    return RoundFinished(
-        number=tried.number,
-        stage=tried.stage,
-        fired=_faults(story, tried),
-        answer=tried.answer,
-        reason=tried.reason,
-        missing=tuple(text for key, text in story.texts.items() if key not in tried.shown),
-        seconds=tried.seconds,
-        ranking=ranking,
-        problems=tried.problems,
-        folder=round_folder(story.folder, tried.number),
-    )
+def ranking_of(state: ReproductionState, planned: PlannedRound) -> tuple[RankedSite, ...]:
+    return tuple(_ranked(state, candidate) for candidate in planned.ranking)
 
 
-def ranking_of(story: Story, planned: Round) -> tuple[RankedSite, ...]:
-    return tuple(_ranked(story, candidate) for candidate in planned.ranking)
-
-
-def _ranked(story: Story, candidate: Candidate) -> RankedSite:
-    choice, message = candidate.choices[0], candidate.observable
-    when = f"occurrence {choice.occurrence}" if choice.occurrence else "any occurrence"
+def _ranked(state: ReproductionState, candidate: SiteCandidate) -> RankedSite:
+    fault, message = candidate.choices[0], candidate.observable
+    when = f"occurrence {fault.occurrence}" if fault.occurrence else "any occurrence"
     return RankedSite(
-        site=story.prepared.facts[candidate.site].name,
-        next_fault=f"{choice.effect} at {when}",
-        why=f"{candidate.distance} steps to “{story.texts.get(message.key, '')}”" if message else "",
+        site=state.prepared.facts.sites[candidate.site].name,
+        next_fault=f"{fault.effect} at {when}",
+        why=f"{candidate.distance} steps to “{state.prepared.texts.get(message.key, '')}”" if message else "",
     )
 
 
-def reproduction_of(story: Story, tried: Tried, *, repeats: int, repeated: int) -> Reproduction:
-    observables = story.prepared.observables
-    absent = {each.key for each in observables if is_absent(each)}
-    lines = {each.key: each.line for each in reversed(observables)}  # of the first of each key
-    messages = tuple(
-        Message(
-            line=lines[key],
-            text=text,
-            shown=key in tried.shown,
-            absent=key in absent,
-            chain=tuple(path(story.prepared.graph, tried.choice.site, key)),
-        )
-        for key, text in story.texts.items()
+def fired_fault(state: ReproductionState, firing: Firing) -> FiredFault:
+    fault = firing.fault
+    return FiredFault(
+        site=state.subject.program.sites[fault.site],
+        number=fault.site,
+        occurrence=fault.occurrence,
+        effect=fault.effect,
+        why=state.prepared.facts.reasons.get((fault.site, fault.effect), ""),
+        log_lines=firing.log_lines,
+        process=firing.process,
+        thread=firing.thread,
+        stack=firing.stack,
     )
+
+
+def reproduction_of(state: ReproductionState, found: RoundFinished, *, repeats: int, repeated: int) -> Reproduction:
+    messages = _messages(state, found)
     return Reproduction(
-        faults=_faults(story, tried),
-        round=tried.number,
-        reason=tried.reason,
-        folder=round_folder(story.folder, tried.number),
+        faults=_placed(state, found),
+        round=found.number,
+        reason=found.reason,
+        folder=found.folder,
         repeats=repeats,
         repeated=repeated,
         messages=messages,
-        unlike=tried.unlike,
+        unlike=found.unlike,
         group=_group(messages),
     )
 
 
-def _faults(story: Story, tried: Tried) -> tuple[Fault, ...]:
-    return tuple(_fault(story, fired) for fired in (*tried.fired_first, tried.fired) if fired is not None)
+def _placed(state: ReproductionState, found: RoundFinished) -> tuple[FiredFault, ...]:
+    """With where they come in the failure log."""
+    case, dialect = state.subject.case, state.subject.front_end.dialect
+    failure = log_of(case.failure_log, case.log_pattern, dialect)
+    run = log_of_run(found.folder, case.log_pattern, dialect)
+    if run is None:
+        return found.faults
+    return tuple(replace(fault, failure_line=line_in_failure_log(fault, failure, run)) for fault in found.faults)
 
 
-def _fault(story: Story, fired: Fired) -> Fault:
-    choice = fired.choice
-    return Fault(
-        site=story.program.sites[choice.site],
-        occurrence=choice.occurrence,
-        effect=choice.effect,
-        why=story.prepared.reasons.get((choice.site, choice.effect), ""),
-        log_lines=fired.log_lines,
-        process=fired.process,
-        thread=fired.thread,
-        stack=fired.stack,
+def _messages(state: ReproductionState, found: RoundFinished) -> tuple[FailureMessage, ...]:
+    facts = state.prepared.facts
+    absent = {each.key for each in facts.observables if is_absent(each)}
+    lines = {each.key: each.line for each in reversed(facts.observables)}  # of the first of each key
+    assert found.fired is not None
+    return tuple(
+        FailureMessage(
+            line=lines[key],
+            text=text,
+            shown=key in found.shown,
+            absent=key in absent,
+            chain=tuple(path(facts.graph, found.fired.number, key)),
+        )
+        for key, text in state.prepared.texts.items()
     )
 
 
-def _group(messages: Iterable[Message]) -> str:
+def _group(messages: Iterable[FailureMessage]) -> str:
     """Faults that reach the same handler on their way are one root cause."""
     chains = sorted((message.chain for message in messages if message.chain), key=len)
-    for node in chains[0] if chains else ():
-        if node.kind is NodeKind.HANDLER:
-            return f"it reaches `{node.text}` in {node.module}.{node.function}, line {node.line}"
+    for step in chains[0] if chains else ():
+        if step.kind is CausalKind.HANDLER:
+            return f"it reaches `{step.text}` in {step.module}.{step.function}, line {step.line}"
     shown = [f"“{message.text}”" for message in messages if message.shown]
     return f"it brings {', '.join(shown[:3])}" if shown else "it brings none of the failure log's messages"

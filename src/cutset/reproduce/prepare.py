@@ -1,188 +1,136 @@
-"""What is known before any fault is tried (ANDURIL §4, §5.1): sites, observables, and how near each site is to each.
+"""Before the first fault (ANDURIL §4, §5.1): the program is read, good runs tell what the workload does by itself.
 
-The static side reads the source; good runs tell what the workload logs and visits by itself; the failure log, minus
-that, is what has to be explained.
+Good runs must not show the symptom.
 """
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+import asyncio
+import hashlib
+import shutil
+import time
+from collections.abc import AsyncIterator
+from typing import Any
 
-from cutset.model.reproduction import LogRecord, Observable, Visit
-from cutset.reproduce.causal import CausalGraph, Reach, causal_graph, reaches
-from cutset.reproduce.effects import Effect, EffectsOf
-from cutset.reproduce.exceptions import construct, exceptions_in
-from cutset.reproduce.log_diff import Entry, keyed, present, relevant_observables, text_keys
-from cutset.reproduce.log_statements import index_statements, log_statements
-from cutset.reproduce.strategies import SiteFacts
-from cutset.reproduce.syntax import Program
-from cutset.reproduce.timeline import align, temporal_distance
-from cutset.reproduce.tracebacks import Sighting, index_source, origins, sighting
+from cutset.errors import UsageError
+from cutset.model.reproduction.event import GoodRunFinished, OracleAnswer, ProgramAnalysed, ReproductionEvent
+from cutset.reproduce.facts import LogReader, gather_facts
+from cutset.reproduce.front_end import FrontEnd
+from cutset.reproduce.logs.difference import keyed
+from cutset.reproduce.logs.reading import read_log
+from cutset.reproduce.oracle.expression import judge
+from cutset.reproduce.oracle.terms import is_symptom
+from cutset.reproduce.rounds.harness import ArmedRound
+from cutset.reproduce.rounds.runner import how_it_ended, run_round
+from cutset.reproduce.settings import FailureCase, ReproductionSettings
+from cutset.reproduce.state import Preparation, ReproductionState, Subject
 
-_USUAL = 4  # steps by which a message that good runs have as well is further from all sites: its place may be chance
-_ABSENT = "absent: "  # before the key of a message that good runs have and the failure log lacks
-
-Apart = Callable[[Visit, str], float]
-
-
-class LogReader:
-    """Gives log records the keys by which runs are compared: their statement in the source, else their text."""
-
-    def __init__(self, program: Program, *, prints: bool = False) -> None:
-        self._statements = index_statements(log_statements(program, prints=prints))
-        self._source = index_source(program)
-        self.sightings: dict[str, Sighting] = {}
-        self._texts: dict[str, str] = {}  # the first message of each key
-
-    def texts_of(self, observables: Iterable[Observable], failure: Iterable[LogRecord]) -> dict[str, str]:
-        """By key: the first line of its first message in the failure log; of what is missing there, in a good run."""
-        by_line = {record.line: record.message.partition("\n")[0] for record in failure}
-        texts: dict[str, str] = {}
-        for each in observables:
-            usual = self._texts.get(each.key.removeprefix(_ABSENT), each.key)
-            texts.setdefault(each.key, usual if is_absent(each) else by_line.get(each.line) or usual)
-        return texts
-
-    def recognised(self, records: Iterable[LogRecord]) -> list[LogRecord]:
-        """Those that the analysed source has a part in."""
-        return [record for record in records if sighting(record, self._statements, self._source) is not None]
-
-    def entries(self, records: Sequence[LogRecord]) -> list[Entry]:
-        return keyed(records, self._keys)
-
-    def traced(self, records: Iterable[LogRecord]) -> dict[int, list[str]]:
-        """By site: the exceptions that the records' stack traces show arising there (ANDURIL §8.4)."""
-        program = self._source.program
-        found: dict[int, list[str]] = {}
-        for record in records:
-            messages = dict(exceptions_in([record]))
-            for origin in origins(record, self._source):
-                effect = construct(origin.type or "Exception", messages.get(origin.type, ""))
-                for number, site in enumerate(program.sites):
-                    function = program.events[program.site_events[number]].function
-                    if function == origin.function and site.line <= origin.line <= site.end_line:
-                        found.setdefault(number, []).append(effect)
-        return {number: list(dict.fromkeys(effects)) for number, effects in found.items()}
-
-    def _keys(self, record: LogRecord) -> Sequence[str]:
-        found = sighting(record, self._statements, self._source)
-        keys = text_keys(record) if found is None else [found.key]
-        if found is not None:
-            self.sightings.setdefault(found.key, found)
-        for key in keys:
-            self._texts.setdefault(key, record.message.partition("\n")[0] or key)
-        return keys
+GOOD_RUNS = 2  # the second tells what comes and goes by itself
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    facts: tuple[SiteFacts, ...]  # of each site of the program
-    observables: tuple[Observable, ...]
-    graph: CausalGraph
-    apart: Apart  # how far a visit is from an observable, in lines of the failure log (§5.2.3)
-    reasons: Mapping[tuple[int, str], str]  # why an effect is tried at a site
-    few: Mapping[str, float]  # by the key of what is missing: so many of it in a run are as few as in the failure log
-
-    def shown(self, good: Sequence[Entry], run: Sequence[Entry]) -> frozenset[str]:
-        """Keys of the observables that a run shows, too; of what is missing, it shows that it is missing."""
-        counts = Counter(_ABSENT + entry.key for entry in run)
-        found = present(good, run, [each for each in self.observables if not is_absent(each)])
-        return frozenset(found) | {key for key, few in self.few.items() if counts[key] <= few}
-
-
-def is_absent(observable: Observable) -> bool:
-    return observable.key.startswith(_ABSENT)
-
-
-def prepare(
-    program: Program,
-    reader: LogReader,
-    failure: Sequence[LogRecord],
-    good: Sequence[Sequence[Entry]],
-    *,
-    effects: EffectsOf,
-    symptoms: Collection[int] = (),
-) -> Prepared:
-    """`good` are the entries of good runs; the first is the one that visits are compared with.
-
-    `symptoms` are the lines of the failure log by which the oracle recognises it. They count where nothing else is new:
-    that 9 of 10 orders were sent differs by a number alone from what a good run says.
-    """
-    failed = reader.entries(failure)
-    observables = relevant_observables(good[0], failed, *good[1:])
-    few: dict[str, float] = {}
-    if not observables:
-        observables = [Observable(each.key, each.thread, each.line) for each in failed if each.line in symptoms]
-    seen = [reader.sightings[each.key] for each in observables if each.key in reader.sightings]
-    usual = {entry.key for entries in good for entry in entries}
-    if all(each.key in usual for each in seen):
-        # Nothing was said that good runs do not say, if perhaps elsewhere: then what it says less often tells more.
-        few = _rarer(reader, failed, good)
-        observables += _absent(few, failed)
-        seen += [replace(reader.sightings[key.removeprefix(_ABSENT)], key=key, missing=True) for key in few]
-    graph = causal_graph(program, dict.fromkeys(seen))
-    near = reaches(graph)
-    traced = reader.traced(failure)
-    facts = []
-    reasons = {}
-    for number, site in enumerate(program.sites):
-        reached = near.get(number, {})
-        found = _with_traced(effects(number, _wanted(reached.values())), traced.get(number, ()))
-        reasons.update({(number, effect.text): effect.why for effect in found})
-        facts.append(
-            SiteFacts(
-                str(site),
-                {key: reach.steps + _USUAL * (key in usual) for key, reach in reached.items()},
-                tuple(effect.text for effect in found),
-                tuple(traced.get(number, ())),
-                tuple(effect.cost for effect in found),
-            )
+async def read_subject(case: FailureCase, front_end: FrontEnd) -> Subject:
+    """What is wrong with a case is said before anything is run."""
+    begun = time.monotonic()
+    failure = read_log(case.failure_log, case.log_pattern, dialect=front_end.dialect)
+    if not failure:
+        raise UsageError("The failure log has no entries", hint="Check `--log` and `--log-pattern`")
+    program = await asyncio.to_thread(front_end.read_program, case)
+    if not program.sites:
+        raise UsageError(
+            f"There is nothing to inject in {', '.join(case.sources)}",
+            hint="Name the packages whose handling of failures is in question with `--source`",
         )
-    return Prepared(tuple(facts), tuple(observables), graph, timed(good[0], failed, observables), reasons, few)
+    return Subject(case, front_end, program, tuple(failure), time.monotonic() - begun)
 
 
-def _with_traced(effects: Sequence[Effect], traced: Sequence[str]) -> list[Effect]:
-    """What a stack trace of the failure log shows arising at the site is the first to try there."""
-    shown = [Effect(text, "a stack trace of the failure log shows it arising here", 0) for text in traced]
-    return [*shown, *(effect for effect in effects if effect.text not in traced)]
+def identity(subject: Subject, settings: ReproductionSettings) -> dict[str, Any]:
+    """What must be the same for a search to go on, by the names of the options."""
+    case = subject.case
+    return {
+        "source": case.sources,
+        "content of the source": hashlib.sha256(repr(list(subject.program.sites)).encode()).hexdigest(),
+        "log": case.failure_log,
+        "run": case.workload.command,
+        "oracle": str(case.oracle),
+        "strategy": settings.explorer.strategy,
+        "faults": settings.kinds,
+    }
 
 
-def _wanted(reached: Iterable[Reach]) -> tuple[str, ...]:
-    """Types that lead to any of the messages by a shortest path; none if any will do."""
-    wanted = [reach.wanted for reach in reached]
-    return tuple(dict.fromkeys(kind for types in wanted for kind in types)) if all(wanted) else ()
+async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
+    subject = state.subject
+    reader = LogReader(subject.program)
+    good, good_texts = [], []
+    for number in range(1, GOOD_RUNS + 1):
+        run = state.past_good.get(number) or await _good_run(state, number)
+        records = subject.records_of(run.logs)
+        good.append(reader.entries(records))
+        good_texts.append(keyed(records))
+        yield run
+    begun = time.monotonic()
+    settings, failure = state.settings, subject.failure
+    effects = subject.program.effects(failure, settings.kinds, settings.delay_s)
+    symptoms = [record.line for record in failure if is_symptom(record, subject.case.oracle)]
+    facts = await asyncio.to_thread(
+        gather_facts, subject.program, reader, failure, good, effects=effects, symptoms=symptoms
+    )
+    if not facts.observables:
+        raise UsageError(
+            "The failure log has nothing that good runs lack, and lacks nothing that they have",
+            hint="Is it the log of the failure, at the same log level? The oracle recognises nothing in it either",
+        )
+    state.prepared = Preparation(
+        reader=reader,
+        facts=facts,
+        texts=reader.texts_of(facts.observables, failure),
+        failed=tuple(reader.entries(failure)),
+        failed_texts=tuple(keyed(failure)),
+        good=tuple(good),
+        good_texts=tuple(good_texts),
+        good_visits=subject.front_end.visits(state.folder / "good-1"),
+    )
+    analysed = _analysed(state, subject.seconds + time.monotonic() - begun)
+    state.record(analysed)
+    yield analysed
 
 
-def _rarer(reader: LogReader, failed: Sequence[Entry], good: Sequence[Sequence[Entry]]) -> dict[str, float]:
-    """Messages that the failure log has fewer of than can be chance, and how few are as few."""
-    counts = [Counter(entry.key for entry in entries) for entries in good]
-    had = Counter(entry.key for entry in failed)
-    few = {}
-    for key in dict.fromkeys(entry.key for entry in good[0]):
-        least, most = (chosen(count[key] for count in counts) for chosen in (min, max))
-        if key in reader.sightings and had[key] < least - (most - least):
-            few[_ABSENT + key] = (had[key] + least) / 2
-    return few
+async def _good_run(state: ReproductionState, number: int) -> GoodRunFinished:
+    subject, folder = state.subject, state.folder / f"good-{number}"
+    shutil.rmtree(folder, ignore_errors=True)  # what an interrupted run left
+    run = await run_round(subject.case.workload, plan_of(state), folder, subject.front_end)
+    verdict = await judge(subject.case.oracle, run, subject.front_end.dialect)
+    if verdict.answer is OracleAnswer.YES:
+        raise UsageError(
+            f"The oracle holds without any fault: {verdict.reason}",
+            hint=f"It must recognise the failure alone; the run's output is in {folder}",
+        )
+    if not run.succeeded:
+        raise UsageError(
+            f"The workload fails by itself, without any fault: {how_it_ended(run)}",
+            hint=f"It must succeed while nothing is wrong; the run's output is in {folder}",
+        )
+    event = GoodRunFinished(number, GOOD_RUNS, round(run.wall_s, 3), run.problems, run.logs)
+    state.record(event)
+    return event
 
 
-def _absent(keys: Iterable[str], failed: Sequence[Entry]) -> list[Observable]:
-    """Each is missed from its last time on."""
-    last = {_ABSENT + entry.key: entry for entry in failed}
-    return [
-        Observable(key, last[key].thread, last[key].line + 1) if key in last else Observable(key, "", 1) for key in keys
-    ]
+def plan_of(state: ReproductionState) -> ArmedRound:
+    """Without a fault."""
+    return ArmedRound(tuple(enumerate(state.subject.program.sites)), cache=state.folder / "cache")
 
 
-def timed(good: Sequence[Entry], failed: Sequence[Entry], observables: Sequence[Observable]) -> Apart:
-    """By the entries of the run that visits are of, and of the failure log."""
-    timeline = align(good, failed)
-    lines: dict[str, list[int]] = {}
-    for observable in observables:
-        lines.setdefault(observable.key, []).append(observable.line)
-
-    @cache  # visits are many, log lines are few
-    def between(log_lines: int, key: str) -> float:
-        return temporal_distance(timeline, log_lines, lines.get(key, ()))
-
-    return lambda visit, key: between(visit.log_lines, key)
+def _analysed(state: ReproductionState, seconds: float) -> ProgramAnalysed:
+    program, prepared = state.subject.program, state.prepared
+    visited = {program.sites[visit.site].module.partition(".")[0] for visit in prepared.good_visits}
+    packages = dict.fromkeys(site.module.partition(".")[0] for site in program.sites)
+    return ProgramAnalysed(
+        files=program.files,
+        lines=program.lines,
+        seconds=seconds,
+        sites=len(program.sites),
+        related_sites=sum(bool(site.distances) for site in prepared.facts.sites),
+        visits=len(prepared.good_visits),
+        unvisited=tuple(package for package in packages if package not in visited),
+        messages=tuple(prepared.texts.values()),
+        recognised=prepared.reader.recognised(state.subject.failure),
+        skipped=tuple(program.skipped),
+        resumed=len(state.past),
+    )

@@ -1,27 +1,17 @@
 """What a search for the fault behind a failure is given: the failure, and how to look for its cause."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
+from cutset.model.reproduction.site import FaultKind
 from cutset.reproduce.explorer import ExplorerSettings
-from cutset.reproduce.oracle import Oracle
-from cutset.reproduce.runner import Workload
-
-
-class FaultKind(StrEnum):
-    """What is made to happen at a site. ANDURIL has exceptions alone."""
-
-    EXCEPTION = "exception"
-    HANG = "hang"
-    RETURN = "return"  # a wrong value: nothing, less than was asked for, an error code
-    DELAY = "delay"
-    CRASH = "crash"  # of the process
+from cutset.reproduce.oracle.expression import Oracle
+from cutset.reproduce.rounds.harness import Workload
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class FailureCase:
     sources: tuple[str, ...]  # packages, modules or files to analyse
-    search_path: tuple[str, ...]  # where the workload's Python finds them
+    search_path: tuple[str, ...]  # where what runs the workload finds them
     drivers: tuple[str, ...]  # scripts that drive them: read, but without faults
     failure_log: str
     workload: Workload
@@ -31,7 +21,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchSettings:
+class ReproductionSettings:
     rounds: int = 200  # at most, in all
     jobs: int = 1  # rounds at a time
     explorer: ExplorerSettings = field(default_factory=ExplorerSettings)

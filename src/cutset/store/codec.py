@@ -17,8 +17,9 @@ from cutset.model.drill import DrillEvent
 from cutset.model.event import CampaignEvent
 from cutset.model.fault import Effect, Fault
 from cutset.model.point import Point
+from cutset.model.reproduction.event import ReproductionEvent
 
-RecordedEvent = CampaignEvent | DrillEvent
+RecordedEvent = CampaignEvent | DrillEvent | ReproductionEvent
 RECORDED: Mapping[str, type] = {kind.__name__: kind for kind in get_args(RecordedEvent)}
 
 _AS_TEXT = (Point, Effect, Fault, Path)  # `str` of them says it all

@@ -6,15 +6,24 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from cutset.cli.reproduce_progress import Standing, follow, lines_of, picture, show_reproduction
-from cutset.model.reproduction import Site, SiteKind
-from cutset.reproduce.events import Analysed, Event, Finished, GoodRunFinished, RankedSite, RoundFinished, Stage
-from cutset.reproduce.result import Fault, SearchResult
-from cutset.reproduce.symptoms import Answer
+from cutset.cli.reproduce_progress import SearchStanding, follow, lines_of, picture, show_reproduction
+from cutset.model.reproduction.event import (
+    GoodRunFinished,
+    OracleAnswer,
+    ProgramAnalysed,
+    RankedSite,
+    ReproductionEvent,
+    ReproductionFinished,
+    RoundFinished,
+    RoundStage,
+)
+from cutset.model.reproduction.result import CaseSummary, ReproductionResult
+from cutset.model.reproduction.site import FiredFault, Site, SiteKind
+from cutset.model.run import Loop, RunStarted
 
-RESULT = SearchResult(None, (), None, rounds=1, seconds=1.0, summary="")
+RESULT = ReproductionResult(CaseSummary((), (), "", 0), None, (), None, rounds=1, seconds=1.0, summary="")
 SITE = Site("shop", "pay", "bank.call", 0, SiteKind.CALL, "shop.py", 3, 0, 3, 9)
-FAULT = Fault(SITE, 2, "OSError(104, '[/]')", "", 5, 0, "MainThread", ())
+FAULT = FiredFault(SITE, 0, 2, "OSError(104, '[/]')", "", 5, 0, "MainThread", ())
 
 
 def analysed(
@@ -23,8 +32,8 @@ def analysed(
     resumed: int = 0,
     skipped: tuple[str, ...] = (),
     unvisited: tuple[str, ...] = (),
-) -> Analysed:
-    return Analysed(
+) -> ProgramAnalysed:
+    return ProgramAnalysed(
         files=2,
         lines=1200,
         seconds=0.25,
@@ -39,11 +48,12 @@ def analysed(
     )
 
 
-def finished(number: int, answer: Answer, *fired: Fault, missing: tuple[str, ...] = ()) -> RoundFinished:
+def finished(number: int, answer: OracleAnswer, *fired: FiredFault, missing: tuple[str, ...] = ()) -> RoundFinished:
     return RoundFinished(
         number=number,
-        stage=Stage.SINGLE,
-        fired=fired,
+        stage=RoundStage.SINGLE,
+        fired=fired[-1] if fired else None,
+        fired_ground=fired[:-1],
         answer=answer,
         reason="the reason",
         missing=missing,
@@ -62,12 +72,12 @@ def plain(markup: str) -> str:
 
 
 def test_a_round_is_one_line_with_what_was_tried_and_what_it_showed() -> None:
-    standing = Standing(200, messages=("[red] lost", "gone"))
+    standing = SearchStanding(200, messages=("[red] lost", "gone"))
 
     lines = [
-        *lines_of(finished(7, Answer.NO, FAULT, missing=("gone",)), standing),
-        *lines_of(finished(8, Answer.NO), standing),
-        *lines_of(finished(9, Answer.CANNOT_TELL, FAULT, FAULT), standing),
+        *lines_of(finished(7, OracleAnswer.NO, FAULT, missing=("gone",)), standing),
+        *lines_of(finished(8, OracleAnswer.NO), standing),
+        *lines_of(finished(9, OracleAnswer.CANNOT_TELL, FAULT, FAULT), standing),
     ]
 
     fault = "OSError(104, '[/]') at shop::pay::bank.call, occurrence 2"
@@ -79,18 +89,18 @@ def test_a_round_is_one_line_with_what_was_tried_and_what_it_showed() -> None:
 
 
 def test_rounds_from_before_an_interruption_are_counted_but_not_shown_again() -> None:
-    standing = Standing(200)
+    standing = SearchStanding(200)
 
     follow(analysed("lost", resumed=2), standing)
 
-    assert lines_of(finished(2, Answer.NO), standing) == []
-    assert len(lines_of(finished(3, Answer.NO), standing)) == 1
+    assert lines_of(finished(2, OracleAnswer.NO), standing) == []
+    assert len(lines_of(finished(3, OracleAnswer.NO), standing)) == 1
     assert standing.rounds == 2
 
 
 def test_the_analysis_says_what_is_to_be_explained_and_warns_of_what_it_lacks() -> None:
     skipped = tuple(f"{name}.py: SyntaxError" for name in "abcde")
-    lines = [plain(line) for line in lines_of(analysed("[lost]", recognised=0, skipped=skipped), Standing(200))]
+    lines = [plain(line) for line in lines_of(analysed("[lost]", recognised=0, skipped=skipped), SearchStanding(200))]
 
     assert lines[0].startswith("read 1,200 lines of 2 files in 0.2 s: 30 places for faults, 4 of them")
     assert lines[1] == "1 message to explain: “[lost]”"
@@ -103,19 +113,21 @@ def test_the_analysis_says_what_is_to_be_explained_and_warns_of_what_it_lacks() 
 
 
 def test_sources_that_the_workload_does_not_get_to_are_told() -> None:
-    lines = [plain(line) for line in lines_of(analysed("lost", unvisited=("sqlite3", "shop.bank")), Standing(200))]
+    lines = [
+        plain(line) for line in lines_of(analysed("lost", unvisited=("sqlite3", "shop.bank")), SearchStanding(200))
+    ]
 
     assert lines[2:] == ["warning: the workload gets to no place for faults in sqlite3, shop.bank"]
 
 
 def test_a_problem_that_every_round_has_is_shown_once() -> None:
-    standing = Standing(200)
+    standing = SearchStanding(200)
     shown = []
     for event in (
         GoodRunFinished(1, 2, 0.5, ("no log",)),
         GoodRunFinished(2, 2, 0.5, ("no log",)),
-        replace(finished(1, Answer.NO), problems=("no log", "no hook")),
-        replace(finished(2, Answer.NO), problems=("no log", "no hook")),
+        replace(finished(1, OracleAnswer.NO), problems=("no log", "no hook")),
+        replace(finished(2, OracleAnswer.NO), problems=("no log", "no hook")),
     ):
         shown += [plain(line) for line in lines_of(event, standing)]
         follow(event, standing)
@@ -124,8 +136,8 @@ def test_a_problem_that_every_round_has_is_shown_once() -> None:
 
 
 def test_the_live_part_has_the_missing_messages_and_the_best_five_sites() -> None:
-    standing = Standing(200)
-    for event in (analysed("lost", "gone"), finished(1, Answer.NO, FAULT, missing=("gone",))):
+    standing = SearchStanding(200)
+    for event in (analysed("lost", "gone"), finished(1, OracleAnswer.NO, FAULT, missing=("gone",))):
         follow(event, standing)
     console = Console(width=100)
 
@@ -139,18 +151,19 @@ def test_the_live_part_has_the_missing_messages_and_the_best_five_sites() -> Non
 
 
 def test_without_a_terminal_every_event_is_a_whole_line(capsys: pytest.CaptureFixture[str]) -> None:
-    seen: list[Event] = []
+    standing = SearchStanding(200)
 
-    async def events() -> AsyncIterator[Event]:
+    async def events() -> AsyncIterator[ReproductionEvent]:
+        yield RunStarted(loop=Loop.REPRODUCTION, run="20261116")
         yield GoodRunFinished(1, 2, 0.5, ("a problem",))
         yield analysed("m" * 60, "n" * 60, "o" * 60, "p")
-        yield finished(1, Answer.YES, FAULT)
-        yield Finished(RESULT)
+        yield finished(1, OracleAnswer.YES, FAULT)
+        yield ReproductionFinished(RESULT)
 
-    assert asyncio.run(show_reproduction(events(), 200, seen.append)) == RESULT
+    assert asyncio.run(show_reproduction(events(), standing)) == RESULT
 
     lines = capsys.readouterr().err.splitlines()
     assert lines[1:3] == ["run 1 of 2 without faults: 0.5 s", "warning: a problem"]
     assert lines[4].endswith(f"“{'o' * 60}”, …")
     assert lines[5].endswith("the reason")
-    assert len(seen) == 4
+    assert standing.run == "20261116"

@@ -4,18 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from cutset.config.case import (
-    CaseFile,
-    anchored,
-    build_case,
-    load_case_file,
-    merged,
-    search_settings,
-    write_case_file,
-)
+from cutset.config.case import CaseFile, anchored, build_case, case_text, read_case, search_settings
 from cutset.errors import CutsetError, UsageError
-from cutset.reproduce.settings import FaultKind, SearchSettings
-from cutset.reproduce.strategies import StrategyName
+from cutset.model.reproduction.site import FaultKind
+from cutset.reproduce.settings import ReproductionSettings
+from cutset.reproduce.strategies import SiteStrategyName
 
 ROOT = Path(__file__).parents[3]
 EVERYTHING = f"""
@@ -50,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 def case_file(folder: Path, text: str) -> CaseFile:
     (folder / "case.yaml").write_text(text)
-    return load_case_file(folder / "case.yaml")
+    return read_case(CaseFile(), folder / "case.yaml")
 
 
 def minimal(folder: Path, **changes: object) -> CaseFile:
@@ -76,9 +69,9 @@ def test_a_case_that_was_written_down_is_the_same_again(folder: Path, tmp_path_f
     case = case_file(folder, EVERYTHING)
     copy = tmp_path_factory.mktemp("elsewhere") / "copy.yaml"
 
-    write_case_file(case, copy)
+    copy.write_text(case_text(case))
 
-    assert load_case_file(copy) == case
+    assert read_case(CaseFile(), copy) == case
 
 
 def test_in_a_folder_of_its_own_the_command_is_left_alone(folder: Path) -> None:
@@ -101,7 +94,9 @@ def test_a_module_is_looked_for_where_the_command_was_given(folder: Path, monkey
 
 
 def test_options_win_over_the_file_and_single_variables_over_single_ones(folder: Path) -> None:
-    case = merged(case_file(folder, EVERYTHING), CaseFile(jobs=8, oracle="exit:1", env={"MODE": "2"}, minimise=False))
+    case_file(folder, EVERYTHING)
+    options = CaseFile(jobs=8, oracle="exit:1", env={"MODE": "2"}, minimise=False)
+    case = read_case(options, folder / "case.yaml")
 
     assert (case.jobs, case.oracle, case.minimise, case.rounds) == (8, "exit:1", False, 40)
     assert case.env == {"PYTHONPATH": f"{folder}/lib:/opt", "MODE": "2"}
@@ -110,9 +105,9 @@ def test_options_win_over_the_file_and_single_variables_over_single_ones(folder:
 def test_settings_not_given_are_the_defaults(folder: Path) -> None:
     given = search_settings(case_file(folder, EVERYTHING))
 
-    assert search_settings(CaseFile()) == SearchSettings()
+    assert search_settings(CaseFile()) == ReproductionSettings()
     assert (given.rounds, given.jobs, given.second_fault, given.minimise) == (40, 2, False, True)
-    assert given.explorer.strategy is StrategyName.FULL
+    assert given.explorer.strategy is SiteStrategyName.FULL
     assert given.kinds == {FaultKind.EXCEPTION, FaultKind.HANG}
 
 
@@ -199,7 +194,7 @@ def test_a_source_with_a_typing_mistake_has_near_matches(folder: Path) -> None:
 
 
 def test_the_example_is_valid() -> None:
-    case = load_case_file(ROOT / "examples/reproduce/case.yaml")
+    case = read_case(CaseFile(), ROOT / "examples/reproduce/case.yaml")
 
     assert case.run is not None
     command = case.run.replace("python", sys.executable, 1)  # not every machine calls it `python`

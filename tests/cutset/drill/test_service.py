@@ -13,7 +13,7 @@ import pytest
 from cutset.drill.service import running
 from cutset.drill.settings import ServiceUnderTest
 from cutset.errors import TargetError
-from cutset.process import keeper
+from cutset.process.keeper import kept
 
 # Leaves a grandchild in a session of its own, which ignores the wish that it should end.
 STUBBORN = """
@@ -98,7 +98,7 @@ def test_a_service_that_is_never_ready_is_ended_and_reported(tmp_path: Path) -> 
 def test_nothing_that_a_service_started_remains(tmp_path: Path, end: str) -> None:
     script, marker = tmp_path / "stubborn.py", tmp_path / "marker"
     script.write_text(STUBBORN)
-    command = [sys.executable, "-I", "-S", keeper.__file__, sys.executable, str(script), str(marker)]
+    command = kept(sys.executable, str(script), str(marker))
     # A shell in between, which can be killed in place of us.
     starter = f"import subprocess, time; subprocess.Popen({command!r}, stdin=subprocess.PIPE); time.sleep(1000)"
     parent = (

@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -23,14 +22,13 @@ from cutset.inject.local.envoy import (
 from cutset.inject.local.stand_in import Fallback, run_stand_in
 from cutset.model.expect import split_address
 from cutset.model.mesh import MeshService, MeshSpec
-from cutset.process import tether
+from cutset.process.keeper import kept
 
 START_SECONDS = 30  # Envoy needs less than one; a machine that compiles meanwhile may need more
 STOP_SECONDS = 10
 READY_POLL_SECONDS = 0.02
 START_ATTEMPTS = 5  # somebody else may take a port between our choice and Envoy's bind
 _IN_USE = "Address already in use"
-_TETHER = Path(tether.__file__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,7 @@ def _start(running: ExitStack, spec: MeshSpec, binary: Path, key: bytes, work_di
         resolved, inbound_ports = _choose_ports(spec)
         (work_dir / "envoy.json").write_text(json.dumps(bootstrap(resolved, inbound_ports), indent=1))
         with ExitStack() as starting:
-            process = starting.enter_context(_tethered(binary, resolved, key, work_dir))
+            process = starting.enter_context(_kept(binary, resolved, key, work_dir))
             problem = _wait_until_ready(process, resolved.admin_port, work_dir)
             if not problem:
                 running.push(starting.pop_all())
@@ -145,8 +143,8 @@ def _envoy_binary() -> Path:
 
 
 @contextmanager
-def _tethered(binary: Path, spec: MeshSpec, key: bytes, work_dir: Path) -> Iterator[subprocess.Popen[bytes]]:
-    command: list[str | Path] = [sys.executable, "-I", "-S", _TETHER, binary, "-c", work_dir / "envoy.json"]
+def _kept(binary: Path, spec: MeshSpec, key: bytes, work_dir: Path) -> Iterator[subprocess.Popen[bytes]]:
+    command = kept(str(binary), "-c", str(work_dir / "envoy.json"))
     command += ["--concurrency", str(spec.workers), "--log-level", "warning", "--disable-hot-restart"]
     environment = {os.fsencode(name): os.fsencode(value) for name, value in os.environ.items()}
     environment[b"CUTSET_KEY"] = key

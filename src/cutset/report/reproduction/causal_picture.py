@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from cutset.model.reproduction.result import CausalKind, CausalStep, FailureMessage
+from cutset.model.reproduction.site import FiredFault
 from cutset.model.wording import count
-from cutset.reproduce.causal import Node
-from cutset.reproduce.code_index import NodeKind
-from cutset.reproduce.result import Fault, Message
 
 MOST_ROWS = 150  # more than this is read in the list of messages, not in a picture
 LETTERS, TOOLTIP_LETTERS = 118, 1_000
@@ -22,13 +21,13 @@ ROW, GAP, COLUMN, MARGIN, BOX = 42, 10, 26, 16, 900  # heights, then widths, in 
 SIGN = 9  # half the width of a step's sign, which is on the line between the steps
 
 _KINDS = {  # what a reader calls it, and its sign: outline, and what is in it
-    NodeKind.EXTERNAL: ("library call fails", "octagon", "×"),
-    NodeKind.NEW: ("exception is raised", "octagon", "+"),
-    NodeKind.INTERNAL: ("exception comes out", "octagon", ""),
-    NodeKind.HANDLER: ("handler catches it", "shield", ""),
-    NodeKind.CONDITION: ("condition decides", "diamond", "?"),
-    NodeKind.INVOCATION: ("function is called", "triangle", ""),
-    NodeKind.LOCATION: ("this runs", "circle", ""),
+    CausalKind.EXTERNAL: ("library call fails", "octagon", "×"),
+    CausalKind.NEW: ("exception is raised", "octagon", "+"),
+    CausalKind.INTERNAL: ("exception comes out", "octagon", ""),
+    CausalKind.HANDLER: ("handler catches it", "shield", ""),
+    CausalKind.CONDITION: ("condition decides", "diamond", "?"),
+    CausalKind.INVOCATION: ("function is called", "triangle", ""),
+    CausalKind.LOCATION: ("this runs", "circle", ""),
 }
 _OUTLINES = {  # inside a square of 2 × 2 around 0, to be scaled
     "octagon": "M-.42-1H.42L1-.42V.42L.42 1H-.42L-1 .42V-.42Z",
@@ -91,7 +90,7 @@ class _Row:
     above: int  # the row that it follows from; -1: none
 
 
-def draw_causes(faults: Sequence[Fault], messages: Sequence[Message]) -> str:
+def draw_causes(faults: Sequence[FiredFault], messages: Sequence[FailureMessage]) -> str:
     """ "" if no message has a known chain: then there is nothing to draw."""
     chained = [message for message in messages if message.chain]
     if not chained:
@@ -122,17 +121,17 @@ def draw_causes(faults: Sequence[Fault], messages: Sequence[Message]) -> str:
     )
 
 
-def kind_in_words(kind: NodeKind) -> str:
+def kind_in_words(kind: CausalKind) -> str:
     return _KINDS[kind][0]
 
 
-def message_in_words(message: Message) -> str:
+def message_in_words(message: FailureMessage) -> str:
     if message.absent:
         return f"no such message any more, {'as' if message.shown else 'unlike'} in the reproducing run"
     return f"log message, {'shown again' if message.shown else 'not shown again'}"
 
 
-def _tree(faults: Sequence[Fault], messages: Iterable[Message]) -> dict[object, _Step]:
+def _tree(faults: Sequence[FiredFault], messages: Iterable[FailureMessage]) -> dict[object, _Step]:
     """By how they look: nodes may differ in what nobody sees."""
     roots: dict[object, _Step] = {}
     effects = {(fault.site.module, fault.site.line): fault.effect for fault in faults}
@@ -152,14 +151,14 @@ def _tree(faults: Sequence[Fault], messages: Iterable[Message]) -> dict[object, 
     return roots
 
 
-def _step(node: Node) -> _Step:
+def _step(node: CausalStep) -> _Step:
     words, outline, letter = _KINDS[node.kind]
     return _Step(
         node.kind.name.lower(), outline, letter, words, f"{node.function} · {node.module}:{node.line}", node.text
     )
 
 
-def _message_step(message: Message) -> _Step:
+def _message_step(message: FailureMessage) -> _Step:
     classes, letter = ("message", "✓") if message.shown else ("message lacking", "–")
     return _Step(classes, "page", letter, message_in_words(message), "", message.text)
 

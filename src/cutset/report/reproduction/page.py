@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import groupby
 
+from cutset.model.reproduction.log import LogComparison, LogPart, LogRow
+from cutset.model.reproduction.result import FailureMessage, Reproduction, ReproductionResult
+from cutset.model.reproduction.site import FiredFault
 from cutset.model.wording import count
 from cutset.report.reproduction.causal_picture import draw_causes, kind_in_words, message_in_words
-from cutset.report.reproduction.logs import Log, LogPart, Row, line_in_failure_log, log_of, log_of_run, side_by_side
 from cutset.report.reproduction.terminal import (
     TEST,
     advice,
@@ -25,8 +27,6 @@ from cutset.report.reproduction.terminal import (
     simplification,
     what_happened,
 )
-from cutset.reproduce.result import Fault, Message, Reproduction, SearchResult
-from cutset.reproduce.settings import Case
 
 CONTEXT = 4  # rows of the logs around what is of interest
 MOST_ROWS = 3_000  # of the logs on the page, and as many folded ones
@@ -76,10 +76,9 @@ color:var(--muted);user-select:none}
 """
 
 
-def to_page(result: SearchResult, case: Case, failure_log: str) -> str:
-    title, body = (
-        _found(result, result.best, case, failure_log) if result.best is not None else _nothing_found(result, case)
-    )
+def to_page(result: ReproductionResult, logs: LogComparison | None) -> str:
+    """`logs` of the best reproduction, if there is one."""
+    title, body = _found(result, result.best, logs) if result.best is not None else _nothing_found(result)
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -92,49 +91,50 @@ def to_page(result: SearchResult, case: Case, failure_log: str) -> str:
     )
 
 
-def _nothing_found(result: SearchResult, case: Case) -> tuple[str, Iterator[str]]:
+def _nothing_found(result: ReproductionResult) -> tuple[str, Iterator[str]]:
     def body() -> Iterator[str]:
         yield '<p class="verdict unknown">Not reproduced</p><h1>No fault was found that shows the symptom</h1>'
-        yield _search(result, case)
+        yield _search(result)
         yield "<h2>How far the search got</h2>"
         yield f"<p>{_text(result.summary)}</p>"
         yield "<h2>What may help</h2>"
-        yield _list(map(_with_code, advice(case)))
+        yield _list(map(_with_code, advice(result.case)))
 
     return "Not reproduced", body()
 
 
-def _found(result: SearchResult, best: Reproduction, case: Case, failure_log: str) -> tuple[str, Iterator[str]]:
-    failure, run = log_of(failure_log, case.log_pattern), log_of_run(best, case.log_pattern)
+def _found(result: ReproductionResult, best: Reproduction, logs: LogComparison | None) -> tuple[str, Iterator[str]]:
     title = ", and ".join(map(what_happened, best.faults))
 
     def body() -> Iterator[str]:
         yield f'<p class="verdict">Reproduced</p><h1>{_with_code(title)}</h1>'
-        yield _search(result, case)
+        yield _search(result)
         if len(best.faults) > 1:
             yield "<p>Two faults together, the second on top of the first.</p>"
         for number, fault in enumerate(best.faults, start=1):
             yield f"<h2>What failed{f': fault {number} of {len(best.faults)}' if len(best.faults) > 1 else ''}</h2>"
-            yield from _fault(fault, best.messages, failure, run)
+            yield from _fault(fault, best.messages, result.case.log_lines)
         yield "<h2>Why it is believed</h2>"
-        yield _list(_with_code(sentence) for sentence in evidence(best, result, case))
+        yield _list(_with_code(sentence) for sentence in evidence(best, result))
         yield from _consequences(best)
-        yield from _logs(best, failure, run)
+        if logs is not None:
+            yield from _logs(best, logs)
         yield from _others(result)
         yield from _next()
 
     return f"Reproduced: {title}", body()
 
 
-def _search(result: SearchResult, case: Case) -> str:
-    command = shlex.join(case.workload.command)
+def _search(result: ReproductionResult) -> str:
+    case = result.case
+    command = shlex.join(case.command)
     return (
         f'<p class="muted"><code>{_text(command)}</code><br>looked for in {_text(", ".join(case.sources))}; '
-        f"{count(result.rounds, 'round')}, {result.seconds:,.0f} s; oracle <code>{_text(str(case.oracle))}</code></p>"
+        f"{count(result.rounds, 'round')}, {result.seconds:,.0f} s; oracle <code>{_text(case.oracle)}</code></p>"
     )
 
 
-def _fault(fault: Fault, messages: Sequence[Message], failure: Log, run: Log | None) -> Iterator[str]:
+def _fault(fault: FiredFault, messages: Sequence[FailureMessage], log_lines: int) -> Iterator[str]:
     site = fault.site
     yield f'<div class="fact"><p>{_with_code(what_happened(fault))}</p><p>{_text(circumstances(fault))}</p></div>'
     if fault.why:
@@ -149,12 +149,12 @@ def _fault(fault: Fault, messages: Sequence[Message], failure: Log, run: Log | N
     yield f"<pre>{chr(10).join(lines)}</pre>" if lines else '<p class="muted">The source is no longer there.</p>'
     yield from _stack(fault.stack)
     yield "<h2>When</h2>"
-    yield f"<p>It happened {_text(moment(fault, failure, run))}.</p>"
-    if run and (line := line_in_failure_log(fault, failure, run)):
-        yield _timeline(line, messages, failure.length)
+    yield f"<p>It happened {_text(moment(fault, log_lines))}.</p>"
+    if fault.failure_line:
+        yield _timeline(fault.failure_line, messages, log_lines)
 
 
-def _timeline(fault_line: int, messages: Sequence[Message], length: int) -> str:
+def _timeline(fault_line: int, messages: Sequence[FailureMessage], length: int) -> str:
     """The failure log from its first line to its last, as a bar."""
     ticks = [
         _tick("" if message.shown else "lacking", message.line / length, f"line {message.line}: {message.text}")
@@ -194,7 +194,7 @@ def _consequences(best: Reproduction) -> Iterator[str]:
         yield f'<p class="muted">and {more:,} more messages</p>'
 
 
-def _message(message: Message) -> str:
+def _message(message: FailureMessage) -> str:
     where = "" if message.absent else f"line {message.line:,}: "
     steps = "".join(
         f"<li>{kind_in_words(node.kind)}: <code>{_text(_bounded(node.text))}</code> "
@@ -211,15 +211,14 @@ def _message(message: Message) -> str:
     return f'<li class="{state}">{text} <span class="muted">{message_in_words(message)}</span><br>{chain}</li>'
 
 
-def _logs(best: Reproduction, failure: Log, run: Log | None) -> Iterator[str]:
+def _logs(best: Reproduction, logs: LogComparison) -> Iterator[str]:
     yield "<h2>The failure log, and the log of the run that reproduced it</h2>"
-    if run is None:
+    if not logs.has_run:
         yield f'<p class="muted">The log of the run is no longer in <code>{_text(str(best.folder))}</code>.</p>'
-        run = Log((), 0, 0)
-    for log, name in ((failure, "failure log"), (run, "run's log")):
-        if log.left_out:
-            yield f'<p class="muted">{log.left_out:,} lines in the middle of the {name} are left out.</p>'
-    rows = side_by_side(failure, run, best)
+    for lines, name in ((logs.failure_left_out, "failure log"), (logs.run_left_out, "run's log")):
+        if lines:
+            yield f'<p class="muted">{lines:,} lines in the middle of the {name} are left out.</p>'
+    rows = logs.rows
     wanted = [row.message is not None or row.shows_message or bool(row.before) for row in rows]
     near = [any(wanted[max(0, number - CONTEXT) : number + CONTEXT + 1]) for number in range(len(rows))]
     room = {True: MOST_ROWS, False: MOST_ROWS}
@@ -238,7 +237,7 @@ def _logs(best: Reproduction, failure: Log, run: Log | None) -> Iterator[str]:
     yield "</div>"
 
 
-def _row(row: Row) -> str:
+def _row(row: LogRow) -> str:
     fired = "".join(
         f'<div class="fired">⚡ about here: {_with_code(what_happened(fault))}</div>' for fault in row.before
     )
@@ -258,7 +257,7 @@ def _cell(part: LogPart | None, mark: str) -> str:
     return f'<div class="{mark}"><b>{part.record.line}</b>{chr(10).join(lines)}</div>'
 
 
-def _others(result: SearchResult) -> Iterator[str]:
+def _others(result: ReproductionResult) -> Iterator[str]:
     if result.alternatives:
         yield "<h2>What else shows the same symptom</h2>"
     for group, found in alternatives_by_group(result):

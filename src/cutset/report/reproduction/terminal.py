@@ -12,13 +12,10 @@ from typing import Any
 
 from rich.markup import escape
 
-from cutset.model.reproduction import Site, SiteKind
+from cutset.model.reproduction.result import CaseSummary, CausalStep, FailureMessage, Reproduction, ReproductionResult
+from cutset.model.reproduction.site import FiredFault, Site, SiteKind
 from cutset.model.wording import count
 from cutset.report.reproduction.causal_picture import kind_in_words
-from cutset.report.reproduction.logs import Log, line_in_failure_log, log_of, log_of_run
-from cutset.reproduce.causal import Node
-from cutset.reproduce.result import Fault, Message, Reproduction, SearchResult
-from cutset.reproduce.settings import Case
 
 FORMAT = 1
 AROUND = 3  # lines of source, before the place of a fault and after it
@@ -28,7 +25,7 @@ TEST = "test_reproduction.py"  # beside the script that replays
 _ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 
 
-def to_document(result: SearchResult, case: Case) -> dict[str, Any]:
+def to_document(result: ReproductionResult) -> dict[str, Any]:
     """For programs of others.
 
     format         1
@@ -47,7 +44,6 @@ def to_document(result: SearchResult, case: Case) -> dict[str, Any]:
     A message has `line`, `text`, `shown`, `absent`, and a `chain` of nodes with `kind`, `module`, `function`, `line`,
     `text`.
     """
-    failure = log_of(case.failure_log, case.log_pattern)
     return {
         "format": FORMAT,
         "reproduced": result.best is not None,
@@ -56,23 +52,19 @@ def to_document(result: SearchResult, case: Case) -> dict[str, Any]:
         "summary": result.summary,
         "remarks": list(result.remarks),
         "case": {
-            "sources": list(case.sources),
-            "command": list(case.workload.command),
-            "oracle": str(case.oracle),
+            "sources": list(result.case.sources),
+            "command": list(result.case.command),
+            "oracle": result.case.oracle,
         },
-        "best": result.best and _reproduction(result.best, case, failure),
-        "first_found": result.first_found and _reproduction(result.first_found, case, failure),
-        "alternatives": [_reproduction(each, case, failure) for each in result.alternatives],
+        "best": result.best and _reproduction(result.best),
+        "first_found": result.first_found and _reproduction(result.first_found),
+        "alternatives": [_reproduction(each) for each in result.alternatives],
     }
 
 
-def _reproduction(found: Reproduction, case: Case, failure: Log) -> dict[str, Any]:
-    run = log_of_run(found, case.log_pattern)
+def _reproduction(found: Reproduction) -> dict[str, Any]:
     return {
-        "faults": [
-            _fault(fault) | {"failure_log_line": run and line_in_failure_log(fault, failure, run)}
-            for fault in found.faults
-        ],
+        "faults": [_fault(fault) for fault in found.faults],
         "round": found.round,
         "reason": found.reason,
         "folder": str(found.folder),
@@ -92,7 +84,7 @@ def _reproduction(found: Reproduction, case: Case, failure: Log) -> dict[str, An
     }
 
 
-def _fault(fault: Fault) -> dict[str, Any]:
+def _fault(fault: FiredFault) -> dict[str, Any]:
     site = fault.site
     return {
         "what": what_happened(fault),
@@ -112,10 +104,11 @@ def _fault(fault: Fault) -> dict[str, Any]:
         "process": fault.process,
         "thread": fault.thread,
         "stack": list(fault.stack),
+        "failure_log_line": fault.failure_line,
     }
 
 
-def _node(node: Node) -> dict[str, Any]:
+def _node(node: CausalStep) -> dict[str, Any]:
     return {
         "kind": node.kind.value,
         "module": node.module,
@@ -125,7 +118,7 @@ def _node(node: Node) -> dict[str, Any]:
     }
 
 
-def what_happened(fault: Fault) -> str:
+def what_happened(fault: FiredFault) -> str:
     """The fault as a sentence, without its place."""
     what = f"`{fault.site.expression}`"
     word, _, argument = fault.effect.removesuffix(")").partition("(")
@@ -142,31 +135,32 @@ def what_happened(fault: Fault) -> str:
     return f"{'awaiting ' if fault.site.kind is SiteKind.AWAIT else ''}{what} raises `{fault.effect}`"
 
 
-def circumstances(fault: Fault) -> str:
+def circumstances(fault: FiredFault) -> str:
     process = "the workload's own process" if fault.process == 0 else f"child process {fault.process} of the workload"
     return f"the {ordinal(fault.occurrence)} time it gets there, in {fault.thread or 'an unnamed thread'} of {process}"
 
 
-def moment(fault: Fault, failure: Log, run: Log | None) -> str:
+def moment(fault: FiredFault, log_lines: int) -> str:
+    """`log_lines`: of the failure log."""
     after = f"after {count(fault.log_lines, 'log line')}" if fault.log_lines else "before anything was logged"
-    at = run and line_in_failure_log(fault, failure, run)
-    where = f"that is about line {at:,} of {failure.length:,}" if at else "the place is not known"
+    at = fault.failure_line
+    where = f"that is about line {at:,} of {log_lines:,}" if at else "the place is not known"
     return f"{after}; in the failure log, {where}"
 
 
-def evidence(found: Reproduction, result: SearchResult, case: Case) -> list[str]:
+def evidence(found: Reproduction, result: ReproductionResult) -> list[str]:
     """Why it is believed, a sentence each."""
     shown = sum(message.shown for message in found.messages)
     again = f"tried again, the symptom showed {found.repeated} of {count(found.repeats, 'time')}"
     return [
-        f"the oracle `{case.oracle}` holds: {found.reason}",
+        f"the oracle `{result.case.oracle}` holds: {found.reason}",
         again if found.repeats else "it was not tried again",
         f"{shown} of {len(found.messages)} messages that set the failure log apart from good runs show again",
         f"found in round {found.round} of {result.rounds}",
     ]
 
 
-def simplification(result: SearchResult) -> list[str]:
+def simplification(result: ReproductionResult) -> list[str]:
     """What was found before it was made simpler, if it was; and what that showed."""
     first, best = result.first_found, result.best
     if first is None or best is None or first.faults == best.faults:
@@ -174,12 +168,12 @@ def simplification(result: SearchResult) -> list[str]:
     return [*(f"found first, in round {first.round}: {fault}" for fault in first.faults), *result.remarks]
 
 
-def alternatives_by_group(result: SearchResult) -> list[tuple[str, list[Reproduction]]]:
+def alternatives_by_group(result: ReproductionResult) -> list[tuple[str, list[Reproduction]]]:
     in_order = sorted(result.alternatives, key=lambda each: each.group)  # stable: the search's order within a group
     return [(group, list(found)) for group, found in groupby(in_order, key=lambda each: each.group)]
 
 
-def advice(case: Case) -> list[str]:
+def advice(case: CaseSummary) -> list[str]:
     """What may help where nothing was found."""
     return [
         "more rounds: `--rounds`; with `--resume`, the search goes on where it ended",
@@ -206,21 +200,20 @@ def ordinal(number: int) -> str:
     return f"{number:,}{ending}"
 
 
-def to_lines(result: SearchResult, case: Case, *, files: Mapping[str, Path]) -> list[str]:
+def to_lines(result: ReproductionResult, *, files: Mapping[str, Path]) -> list[str]:
     """Lines with rich's markup. `files` are what was written, by a word for each; `replay` is the script."""
-    lines = _found_lines(result.best, result, case) if result.best else _nothing_found(result, case)
+    lines = _found_lines(result.best, result) if result.best else _nothing_found(result)
     return [*lines, *_next_lines(files)]
 
 
-def _nothing_found(result: SearchResult, case: Case) -> Iterator[str]:
+def _nothing_found(result: ReproductionResult) -> Iterator[str]:
     yield f"[magenta]? Not reproduced[/]  {count(result.rounds, 'round')}, {result.seconds:,.0f} s"
     yield f"  {_shown(result.summary)}"
     yield "[bold]What may help[/]"
-    yield from (f"  {escape(each)}" for each in advice(case))
+    yield from (f"  {escape(each)}" for each in advice(result.case))
 
 
-def _found_lines(best: Reproduction, result: SearchResult, case: Case) -> Iterator[str]:
-    failure, run = log_of(case.failure_log, case.log_pattern), log_of_run(best, case.log_pattern)
+def _found_lines(best: Reproduction, result: ReproductionResult) -> Iterator[str]:
     yield f"[red]✗ Reproduced[/]  {count(result.rounds, 'round')}, {result.seconds:,.0f} s"
     if len(best.faults) > 1:
         yield "[bold]Two faults together[/], the second on top of the first"
@@ -235,16 +228,16 @@ def _found_lines(best: Reproduction, result: SearchResult, case: Case) -> Iterat
             mark, style = ("▸", "bold") if is_site else (" ", "dim")
             yield f"       [{style}]{mark} {number:>5} │ {_shown(text)}[/]"
         yield from (f"       [dim]{_shown(frame)}[/]" for frame in fault.stack[-FRAMES_SHOWN:])
-        yield f"[bold]When[/]   {_shown(moment(fault, failure, run))}"
+        yield f"[bold]When[/]   {_shown(moment(fault, result.case.log_lines))}"
     yield ""
-    for number, sentence in enumerate(evidence(best, result, case)):
+    for number, sentence in enumerate(evidence(best, result)):
         yield f"{'       ' if number else '[bold]Why[/]    '}{_shown(sentence)}"
     yield ""
     yield from _message_lines(best.messages)
     yield from _other_lines(result)
 
 
-def _message_lines(messages: Sequence[Message]) -> Iterator[str]:
+def _message_lines(messages: Sequence[FailureMessage]) -> Iterator[str]:
     yield "[bold]How the log follows from it[/]"
     for message in messages[:MESSAGES_SHOWN]:
         mark = "[green]✓[/]" if message.shown else "[yellow]–[/]"
@@ -258,13 +251,13 @@ def _message_lines(messages: Sequence[Message]) -> Iterator[str]:
         yield f"    [dim]and {more:,} more[/]"
 
 
-def _chain_in_words(chain: Sequence[Node]) -> str:
+def _chain_in_words(chain: Sequence[CausalStep]) -> str:
     ends = [chain[0], chain[-1]] if len(chain) > 1 else [chain[0]]
     steps = [f"{kind_in_words(node.kind)} at {node.module}:{node.line}" for node in ends]
     return f" → {count(len(chain) - 2, 'step')} → ".join(steps) if len(chain) > 2 else " → ".join(steps)
 
 
-def _other_lines(result: SearchResult) -> Iterator[str]:
+def _other_lines(result: ReproductionResult) -> Iterator[str]:
     if simpler := simplification(result):
         yield "[bold]Simplified[/]"
         yield from (f"  {_shown(each)}" for each in simpler)

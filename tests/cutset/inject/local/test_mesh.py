@@ -139,7 +139,7 @@ from cutset.model.mesh import MeshService, MeshSpec
 with run_mesh(MeshSpec((MeshService("web", "http", ("127.0.0.1:9",)),)), work_dir=Path(sys.argv[1])) as mesh:
     child = 0
     if sys.argv[2] == "fork":
-        child = os.fork()  # inherits the pipe that the tether watches
+        child = os.fork()  # inherits the pipe that the keeper watches
         if not child:
             time.sleep(60)
             os._exit(0)

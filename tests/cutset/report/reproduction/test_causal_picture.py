@@ -5,10 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.samples.reproduction import MESSAGES, WRITE, fault
 
+from cutset.model.reproduction.result import CausalKind, CausalStep, FailureMessage
 from cutset.report.reproduction.causal_picture import LETTERS, MOST_ROWS, draw_causes
-from cutset.reproduce.causal import Node
-from cutset.reproduce.code_index import NodeKind
-from cutset.reproduce.result import Message
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -60,15 +58,15 @@ def test_without_any_chain_there_is_no_picture() -> None:
 
 
 def test_each_kind_of_node_has_a_name_in_the_legend_and_words_of_its_own() -> None:
-    chain = tuple(Node(kind, "m", "f", line, "x") for line, kind in enumerate(NodeKind, start=1))
-    svg = draw_causes([fault()], [Message(1, "text", True, False, chain)])
+    chain = tuple(CausalStep(kind, "m", "f", line, "x") for line, kind in enumerate(CausalKind, start=1))
+    svg = draw_causes([fault()], [FailureMessage(1, "text", True, False, chain)])
 
-    assert set(NodeKind) <= set(texts(svg))
-    assert len({tooltip.split("\n")[0] for _, tooltip in rows(svg)}) == len(NodeKind) + 1
+    assert set(CausalKind) <= set(texts(svg))
+    assert len({tooltip.split("\n")[0] for _, tooltip in rows(svg)}) == len(CausalKind) + 1
 
 
 def test_two_faults_are_two_trees() -> None:
-    other = Node(NodeKind.EXTERNAL, "net", "send", 3, "sock.send", site=9)
+    other = CausalStep(CausalKind.EXTERNAL, "net", "send", 3, "sock.send")
     second = replace(fault(), site=replace(fault().site, module="net", line=3), effect="hang()")
     messages = [MESSAGES[0], replace(MESSAGES[1], chain=(other,))]
 
@@ -84,7 +82,7 @@ def test_long_code_is_shortened_and_the_tooltip_has_more() -> None:
 
 
 def test_a_very_long_chain_is_drawn_in_part_and_says_so() -> None:
-    chain = tuple(Node(NodeKind.LOCATION, "m", "f", line, "x") for line in range(3_000))
+    chain = tuple(CausalStep(CausalKind.LOCATION, "m", "f", line, "x") for line in range(3_000))
     svg = draw_causes([], [replace(MESSAGES[0], chain=chain)])
 
     assert len(rows(svg)) == MOST_ROWS
@@ -93,8 +91,8 @@ def test_a_very_long_chain_is_drawn_in_part_and_says_so() -> None:
 
 @given(st.text(), st.text(), st.text())
 def test_any_text_gives_a_picture_that_can_be_read(function: str, code: str, message: str) -> None:
-    node = Node(NodeKind.NEW, "m", function, 1, code)
-    svg = draw_causes([replace(fault(), effect=code)], [Message(1, message, True, False, (node,))])
+    node = CausalStep(CausalKind.NEW, "m", function, 1, code)
+    svg = draw_causes([replace(fault(), effect=code)], [FailureMessage(1, message, True, False, (node,))])
 
     svg.encode()  # no lone surrogates
     assert len(rows(svg)) == 2

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.samples.reproduction import FAILURE_LOG, MESSAGES, RUN_LOG, case, fault, reproduction, result, sample
+from tests.samples.reproduction import FAILURE_LOG, MESSAGES, RUN_LOG, comparison, fault, reproduction, result, sample
 
+from cutset.model.reproduction.result import ReproductionResult
 from cutset.report.reproduction.page import MOST_ROWS, to_page
 
 VOID = {"meta", "br"}
@@ -43,10 +44,14 @@ class Reader(HTMLParser):
             self.text += data
 
 
+def page_of(found: ReproductionResult, failure_log: str = FAILURE_LOG) -> str:
+    return to_page(found, None if found.best is None else comparison(found.best, failure_log))
+
+
 def test_the_page_answers_the_questions_in_order(tmp_path: Path) -> None:
     other = reproduction(tmp_path, fault(occurrence=4), group="a full disk")
     found = replace(sample(tmp_path), alternatives=(other,), first_found=other)
-    page = to_page(found, case(), FAILURE_LOG)
+    page = page_of(found)
 
     assert re.findall("<h[23]>(.*?)</h", page) == [
         "What failed",
@@ -69,7 +74,7 @@ def test_the_page_answers_the_questions_in_order(tmp_path: Path) -> None:
 
 
 def test_messages_are_marked_in_both_logs(tmp_path: Path) -> None:
-    page = to_page(sample(tmp_path), case(), FAILURE_LOG)
+    page = page_of(sample(tmp_path))
 
     marked = re.findall(r'<div class="(mark[ a-z]*)"><b>(\d+)</b>', page)
     assert marked == [("mark", line) for line in "337788"] + [("mark lacking", "9")]
@@ -77,7 +82,7 @@ def test_messages_are_marked_in_both_logs(tmp_path: Path) -> None:
 
 
 def test_nothing_comes_from_elsewhere_and_nothing_runs(tmp_path: Path) -> None:
-    page = to_page(sample(tmp_path), case(), FAILURE_LOG)
+    page = page_of(sample(tmp_path))
     read = Reader(page)
 
     assert not {"script", "link", "img", "iframe", "object", "a"} & set(read.tags)
@@ -98,8 +103,9 @@ def test_what_is_hostile_in_logs_source_and_names_is_shown_as_text(tmp_path: Pat
         group=hostile,
         messages=tuple(replace(each, text=hostile, chain=each.chain) for each in MESSAGES),
     )
-    asked = replace(case(), sources=(hostile,))
-    for page in (to_page(result(best, best), asked, FAILURE_LOG + hostile), to_page(result(None), asked, hostile)):
+    for found in (result(best, best), result(None)):
+        asked = replace(found, case=replace(found.case, sources=(hostile,)))
+        page = page_of(asked, FAILURE_LOG + hostile)
         read = Reader(page)
         assert "script" not in read.tags
         assert "<script>alert(" in read.text
@@ -109,7 +115,7 @@ def test_what_is_hostile_in_logs_source_and_names_is_shown_as_text(tmp_path: Pat
 @given(st.text(), st.text())
 def test_any_log_and_any_message_give_a_page(log: str, message: str) -> None:
     best = reproduction(Path("/nowhere"), messages=(replace(MESSAGES[0], text=message),), reason=message)
-    page = to_page(result(best), case(), log)
+    page = page_of(result(best), log)
 
     Reader(page)
     page.encode()
@@ -120,7 +126,7 @@ def test_huge_logs_are_bounded_and_what_is_of_interest_stays(tmp_path: Path) -> 
     log = line * 30_000 + FAILURE_LOG + "x" * 1_000_000
     (tmp_path / "run.log").write_text(line * 30_000 + RUN_LOG)
     messages = tuple(replace(message, line=30_000 + message.line) for message in MESSAGES)
-    page = to_page(result(reproduction(tmp_path, fault(log_lines=30_002), messages=messages)), case(), log)
+    page = page_of(result(reproduction(tmp_path, fault(log_lines=30_002), messages=messages)), log)
 
     assert len(page) < 4_000_000
     assert page.count('<div class="row">') < 2 * MOST_ROWS
@@ -131,7 +137,7 @@ def test_huge_logs_are_bounded_and_what_is_of_interest_stays(tmp_path: Path) -> 
 
 
 def test_a_log_or_source_that_is_gone_is_told(tmp_path: Path) -> None:
-    page = to_page(result(reproduction(tmp_path)), case(), FAILURE_LOG)
+    page = page_of(result(reproduction(tmp_path, fault(failure_line=None))))
 
     assert "The source is no longer there." in page
     assert "The log of the run is no longer in" in page
@@ -139,7 +145,7 @@ def test_a_log_or_source_that_is_gone_is_told(tmp_path: Path) -> None:
 
 
 def test_a_search_that_found_nothing_says_so(tmp_path: Path) -> None:
-    text = Reader(to_page(result(None), case(), FAILURE_LOG)).text
+    text = Reader(page_of(result(None))).text
 
     assert "No fault was found that shows the symptom" in text
     assert "12 rounds tried 11 faults at 5 sites" in text
@@ -149,7 +155,7 @@ def test_a_search_that_found_nothing_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("frames", [3, 900])
 def test_a_deep_stack_keeps_its_innermost_frames(tmp_path: Path, frames: int) -> None:
     stack = tuple(f"deep.py:{number} in f" for number in range(1, frames + 1))
-    page = to_page(result(reproduction(tmp_path, fault(stack=stack))), case(), FAILURE_LOG)
+    page = page_of(result(reproduction(tmp_path, fault(stack=stack))))
 
     assert f"deep.py:{frames} in f" in page
     assert ("outer frames" in page) == (frames > 40)

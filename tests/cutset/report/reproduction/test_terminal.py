@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from rich.text import Text
-from tests.samples.reproduction import MESSAGES, case, fault, reproduction, result, sample
+from tests.samples.reproduction import MESSAGES, fault, reproduction, result, sample
 
-from cutset.model.reproduction import SiteKind
+from cutset.model.reproduction.site import SiteKind
 from cutset.report.reproduction.terminal import MESSAGES_SHOWN, excerpt, ordinal, to_document, to_lines, what_happened
 
 EXPECTED = """\
@@ -58,11 +58,11 @@ def plain(lines: list[str]) -> str:
 def test_a_terminal_shows_what_where_when_why_and_what_to_do_next(tmp_path: Path) -> None:
     files = {"report": Path("out/report.html"), "replay": Path("out/replay/replay.py")}
 
-    assert plain(to_lines(sample(tmp_path), case(), files=files)) == EXPECTED.format(folder=tmp_path, nothing="")
+    assert plain(to_lines(sample(tmp_path), files=files)) == EXPECTED.format(folder=tmp_path, nothing="")
 
 
 def test_commands_can_be_copied_into_a_shell(tmp_path: Path) -> None:
-    lines = plain(to_lines(sample(tmp_path), case(), files={"replay": Path("my [out]/it's/replay.py")}))
+    lines = plain(to_lines(sample(tmp_path), files={"replay": Path("my [out]/it's/replay.py")}))
 
     commands = [shlex.split(line.removeprefix("Next"), comments=True) for line in lines.splitlines()[-2:]]
     assert commands[0] == ["python", "my [out]/it's/replay.py"]
@@ -70,7 +70,7 @@ def test_commands_can_be_copied_into_a_shell(tmp_path: Path) -> None:
 
 
 def test_a_search_that_found_nothing_says_how_far_it_got_and_what_may_help() -> None:
-    lines = plain(to_lines(result(None), case(), files={}))
+    lines = plain(to_lines(result(None), files={}))
 
     assert lines.startswith("? Not reproduced  12 rounds, 34 s\n  12 rounds tried 11 faults at 5 sites\n")
     assert "--rounds" in lines
@@ -87,14 +87,14 @@ def test_text_of_others_is_no_markup_and_no_commands_for_the_terminal(tmp_path: 
         messages=(replace(MESSAGES[0], text=hostile),),
         group=hostile,
     )
-    lines = to_lines(result(best, best), case(), files={})
+    lines = to_lines(result(best, best), files={})
 
     assert plain(lines).count("[bold]x[/]  [2J [/foo] \\") == 8
     assert "\x1b" not in "".join(lines)
 
 
 def test_two_faults_are_told_one_after_the_other(tmp_path: Path) -> None:
-    lines = plain(to_lines(result(reproduction(tmp_path, fault(), fault(effect="hang()"))), case(), files={}))
+    lines = plain(to_lines(result(reproduction(tmp_path, fault(), fault(effect="hang()"))), files={}))
 
     assert "Two faults together, the second on top of the first\n" in lines
     assert "What   `file.write` never comes back" in lines
@@ -108,7 +108,7 @@ def test_alternatives_are_grouped_and_what_was_simplified_is_told(tmp_path: Path
     found = result(
         reproduction(tmp_path), one, other, third, first=reproduction(tmp_path, fault(effect="crash()"), round=2)
     )
-    lines = plain(to_lines(found, case(), files={}))
+    lines = plain(to_lines(found, files={}))
 
     site = "diskqueue::DiskQueue._write_index::file.write"
     assert f"Simplified\n  found first, in round 2: crash() at {site}, occurrence 3\n" in lines
@@ -119,11 +119,11 @@ def test_alternatives_are_grouped_and_what_was_simplified_is_told(tmp_path: Path
 def test_many_messages_are_counted(tmp_path: Path) -> None:
     best = reproduction(tmp_path, messages=MESSAGES * 100)
 
-    assert f"and {500 - MESSAGES_SHOWN} more" in plain(to_lines(result(best), case(), files={}))
+    assert f"and {500 - MESSAGES_SHOWN} more" in plain(to_lines(result(best), files={}))
 
 
 def test_the_document_has_everything_and_is_json(tmp_path: Path) -> None:
-    document = to_document(sample(tmp_path), case())
+    document = to_document(sample(tmp_path))
 
     assert json.loads(json.dumps(document)) == document
     assert document["reproduced"]
@@ -146,7 +146,7 @@ def test_the_document_has_everything_and_is_json(tmp_path: Path) -> None:
 
 
 def test_the_document_of_a_search_that_found_nothing(tmp_path: Path) -> None:
-    document = to_document(result(None), case())
+    document = to_document(result(None))
 
     assert (document["reproduced"], document["best"], document["first_found"]) == (False, None, None)
     assert document["summary"] == "12 rounds tried 11 faults at 5 sites"

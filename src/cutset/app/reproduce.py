@@ -1,0 +1,145 @@
+"""Finds the fault behind a failure log, and writes what shows it again."""
+
+import json
+import os
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from cutset.config.case import CaseFile, build_case, case_text, read_case, search_settings
+from cutset.errors import CutsetError, UsageError
+from cutset.model.reproduction.event import ProgramAnalysed, ReproductionEvent, ReproductionFinished
+from cutset.model.reproduction.result import ReproductionResult
+from cutset.model.run import Loop, RunFinished, RunStarted
+from cutset.report.reproduction.page import to_page
+from cutset.report.reproduction.terminal import to_document
+from cutset.reproduce.front_end import FrontEnd
+from cutset.reproduce.logs.side_by_side import compare_logs
+from cutset.reproduce.loop import reproduce as search
+from cutset.reproduce.prepare import identity, read_subject
+from cutset.reproduce.python.front_end import PythonFrontEnd
+from cutset.reproduce.settings import FailureCase, ReproductionSettings
+from cutset.store.ledger import Ledger, open_ledger
+from cutset.store.runs import fingerprint, new_run, resumed_run
+
+PYTHON = PythonFrontEnd()
+CASE, RESULT, PAGE, REPLAY = "case.yaml", "result.json", "report.html", "replay"
+
+
+@dataclass(frozen=True, slots=True)
+class ReproductionPlan:
+    """A failure to reproduce, and how."""
+
+    case: FailureCase
+    settings: ReproductionSettings
+    given: CaseFile  # what a resumption starts from
+    store: Path
+    resumes: str = ""  # the id of the search that it goes on with; "": a new one
+    front_end: FrontEnd = PYTHON
+
+
+def plan_reproduction(options: CaseFile, case_file: Path | None = None, *, store: Path) -> ReproductionPlan:
+    """Of what options and a file say; all that is wrong with it is said here."""
+    given = read_case(options, case_file)
+    return ReproductionPlan(build_case(given), search_settings(given), given, store.absolute())
+
+
+def plan_resumption(options: CaseFile, case_file: Path | None = None, *, store: Path) -> ReproductionPlan:
+    """The latest search that was interrupted, or that gave up: with more rounds it may succeed."""
+    store = store.absolute()
+    run = _unfinished(store)
+    given = read_case(options, case_file or run_folder(store, run) / CASE)
+    return ReproductionPlan(build_case(given), search_settings(given), given, store, run)
+
+
+def run_folder(store: Path, run: str) -> Path:
+    """Where a search keeps its rounds, and leaves what it found."""
+    return store / "reproductions" / run
+
+
+async def reproduce(plan: ReproductionPlan) -> AsyncIterator[ReproductionEvent]:
+    """Every event of the search, each after it was recorded; the first tells its id, the last but one the result."""
+    subject = await read_subject(plan.case, plan.front_end)
+    started = RunStarted(
+        loop=Loop.REPRODUCTION, command="reproduce", fingerprint=fingerprint(**identity(subject, plan.settings))
+    )
+    with open_ledger(plan.store) as ledger, (resumed_run if plan.resumes else new_run)(ledger, started) as run:
+        folder = run_folder(plan.store, run)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_private(folder / CASE, case_text(plan.given))
+        past = ledger.events(run)
+        yield next(event for event in past if isinstance(event, RunStarted))
+        is_prepared = False
+        try:
+            async for event in search(
+                subject, plan.settings, folder, past=past, record=lambda event: ledger.append(run, event)
+            ):
+                is_prepared |= isinstance(event, ProgramAnalysed)
+                yield event
+                if isinstance(event, ReproductionFinished):
+                    yield _finish(ledger, run, "" if event.result.best else "it was not reproduced")
+        except CutsetError:
+            if not is_prepared:
+                _finish(ledger, run, "")  # it cannot work: there is nothing to resume
+            raise
+
+
+def _finish(ledger: Ledger, run: str, reason: str) -> RunFinished:
+    finished = RunFinished(reason=reason)
+    ledger.append(run, finished)
+    return finished
+
+
+def write_results(plan: ReproductionPlan, run: str, result: ReproductionResult, out: Path | None) -> dict[str, Path]:
+    """What the user gets, in the folder of the search or in another; returns what to name, by a word for each."""
+    document = json.dumps(to_document(result), indent=2)
+    folder, case = run_folder(plan.store, run), plan.case
+    write_private(folder / RESULT, document)  # before all else that may fail: what was found is found
+    logs = None
+    if result.best is not None:
+        logs = compare_logs(case.failure_log, result.best, case.log_pattern, plan.front_end.dialect)
+    out = out or folder
+    write_private(out / RESULT, document)
+    files = {"report": out / PAGE}
+    write_private(files["report"], to_page(result, logs))
+    if result.best is not None:
+        files["replay"] = plan.front_end.write_replay(out / REPLAY, case, result.best.faults)
+    return files
+
+
+def remove_rounds(plan: ReproductionPlan, run: str, result: ReproductionResult) -> None:
+    """They are many, and of no use once the search has succeeded; one that gave up may go on, and looks at some."""
+    shown = (result.best, result.first_found, *result.alternatives)
+    kept = {reproduction.folder.resolve() for reproduction in shown if reproduction is not None}
+    for path in run_folder(plan.store, run).glob("round-*"):
+        if result.best is not None and path.resolve() not in kept:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def create_folder(out: Path) -> None:
+    """Where results are to go. Before the search: it may take hours."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise UsageError(f"`--out {out}`: cannot write there: {error.strerror}", hint="Name another folder") from error
+
+
+def write_private(path: Path, text: str) -> None:
+    """Logs and environments hold secrets: for its owner alone."""
+    with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
+        file.write(text)
+
+
+def _unfinished(store: Path) -> str:
+    with open_ledger(store) as ledger:
+        runs = [run.id for run in ledger.runs(Loop.REPRODUCTION) if not run.finished]
+    if not runs:
+        raise UsageError(
+            f"There is no unfinished reproduction in `{store}`",
+            hint="Start one without `--resume`, or name another `--store`",
+        )
+    return runs[-1]

@@ -1,0 +1,169 @@
+"""What is known before any fault is tried (ANDURIL §4, §5.1): sites, observables, and how near each site is to each.
+
+The static side reads the source; good runs tell what the workload logs and visits by itself; the failure log, minus
+that, is what has to be explained.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from cutset.model.reproduction.log import LogRecord, Observable
+from cutset.reproduce.fault_space import SiteFacts, TimeApart
+from cutset.reproduce.front_end import AnalysedProgram, EffectsOf, SiteEffect
+from cutset.reproduce.graph.causal import CausalGraph
+from cutset.reproduce.graph.distances import Reach, reaches
+from cutset.reproduce.logs.difference import LogEntry, keyed, present, relevant_observables, text_keys
+from cutset.reproduce.logs.recognition import Sighting
+from cutset.reproduce.logs.timeline import align, temporal_distance
+
+_USUAL = 4  # steps by which a message that good runs have as well is further from all sites: its place may be chance
+_ABSENT = "absent: "  # before the key of a message that good runs have and the failure log lacks
+
+
+class LogReader:
+    """Gives log records the keys by which runs are compared: their statement in the source, else their text."""
+
+    def __init__(self, program: AnalysedProgram) -> None:
+        self._program = program
+        self.sightings: dict[str, Sighting] = {}
+        self._texts: dict[str, str] = {}  # the first message of each key
+
+    def texts_of(self, observables: Iterable[Observable], failure: Iterable[LogRecord]) -> dict[str, str]:
+        """By key: the first line of its first message in the failure log; of what is missing there, in a good run."""
+        by_line = {record.line: record.message.partition("\n")[0] for record in failure}
+        texts: dict[str, str] = {}
+        for each in observables:
+            usual = self._texts.get(each.key.removeprefix(_ABSENT), each.key)
+            texts.setdefault(each.key, usual if is_absent(each) else by_line.get(each.line) or usual)
+        return texts
+
+    def recognised(self, records: Iterable[LogRecord]) -> int:
+        """How many of them the analysed source has a part in."""
+        return sum(self._program.recognise(record) is not None for record in records)
+
+    def entries(self, records: Sequence[LogRecord]) -> list[LogEntry]:
+        return keyed(records, self._keys)
+
+    def _keys(self, record: LogRecord) -> Sequence[str]:
+        found = self._program.recognise(record)
+        keys = text_keys(record) if found is None else [found.key]
+        if found is not None:
+            self.sightings.setdefault(found.key, found)
+        for key in keys:
+            self._texts.setdefault(key, record.message.partition("\n")[0] or key)
+        return keys
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFacts:
+    sites: tuple[SiteFacts, ...]  # of each site of the program
+    observables: tuple[Observable, ...]
+    graph: CausalGraph
+    apart: TimeApart  # how far a visit is from an observable, in lines of the failure log (§5.2.3)
+    reasons: Mapping[tuple[int, str], str]  # why an effect is tried at a site
+    few: Mapping[str, float]  # by the key of what is missing: so many of it in a run are as few as in the failure log
+
+    def shown(self, good: Sequence[LogEntry], run: Sequence[LogEntry]) -> frozenset[str]:
+        """Keys of the observables that a run shows, too; of what is missing, it shows that it is missing."""
+        counts = Counter(_ABSENT + entry.key for entry in run)
+        found = present(good, run, [each for each in self.observables if not is_absent(each)])
+        return frozenset(found) | {key for key, few in self.few.items() if counts[key] <= few}
+
+
+def is_absent(observable: Observable) -> bool:
+    return observable.key.startswith(_ABSENT)
+
+
+def gather_facts(
+    program: AnalysedProgram,
+    reader: LogReader,
+    failure: Sequence[LogRecord],
+    good: Sequence[Sequence[LogEntry]],
+    *,
+    effects: EffectsOf,
+    symptoms: Collection[int] = (),
+) -> SearchFacts:
+    """`good` are the entries of good runs; the first is the one that visits are compared with.
+
+    `symptoms` are the lines of the failure log by which the oracle recognises it. They count where nothing else is new:
+    that 9 of 10 orders were sent differs by a number alone from what a good run says.
+    """
+    failed = reader.entries(failure)
+    observables = relevant_observables(good[0], failed, *good[1:])
+    few: dict[str, float] = {}
+    if not observables:
+        observables = [Observable(each.key, each.thread, each.line) for each in failed if each.line in symptoms]
+    seen = [reader.sightings[each.key] for each in observables if each.key in reader.sightings]
+    usual = {entry.key for entries in good for entry in entries}
+    if all(each.key in usual for each in seen):
+        # Nothing was said that good runs do not say, if perhaps elsewhere: then what it says less often tells more.
+        few = _rarer(reader, failed, good)
+        observables += _absent(few, failed)
+        seen += [replace(reader.sightings[key.removeprefix(_ABSENT)], key=key, missing=True) for key in few]
+    graph = program.causal_graph(dict.fromkeys(seen))
+    near = reaches(graph)
+    traced = program.arising(failure)
+    facts = []
+    reasons = {}
+    for number, site in enumerate(program.sites):
+        reached = near.get(number, {})
+        found = _with_traced(effects(number, _wanted(reached.values())), traced.get(number, ()))
+        reasons.update({(number, effect.text): effect.why for effect in found})
+        facts.append(
+            SiteFacts(
+                str(site),
+                {key: reach.steps + _USUAL * (key in usual) for key, reach in reached.items()},
+                tuple(effect.text for effect in found),
+                tuple(traced.get(number, ())),
+                tuple(effect.cost for effect in found),
+            )
+        )
+    return SearchFacts(tuple(facts), tuple(observables), graph, timed(good[0], failed, observables), reasons, few)
+
+
+def _with_traced(effects: Sequence[SiteEffect], traced: Sequence[str]) -> list[SiteEffect]:
+    """What a stack trace of the failure log shows arising at the site is the first to try there."""
+    shown = [SiteEffect(text, "a stack trace of the failure log shows it arising here", 0) for text in traced]
+    return [*shown, *(effect for effect in effects if effect.text not in traced)]
+
+
+def _wanted(reached: Iterable[Reach]) -> tuple[str, ...]:
+    """Types that lead to any of the messages by a shortest path; none if any will do."""
+    wanted = [reach.wanted for reach in reached]
+    return tuple(dict.fromkeys(kind for types in wanted for kind in types)) if all(wanted) else ()
+
+
+def _rarer(reader: LogReader, failed: Sequence[LogEntry], good: Sequence[Sequence[LogEntry]]) -> dict[str, float]:
+    """Messages that the failure log has fewer of than can be chance, and how few are as few."""
+    counts = [Counter(entry.key for entry in entries) for entries in good]
+    had = Counter(entry.key for entry in failed)
+    few = {}
+    for key in dict.fromkeys(entry.key for entry in good[0]):
+        least, most = (chosen(count[key] for count in counts) for chosen in (min, max))
+        if key in reader.sightings and had[key] < least - (most - least):
+            few[_ABSENT + key] = (had[key] + least) / 2
+    return few
+
+
+def _absent(keys: Iterable[str], failed: Sequence[LogEntry]) -> list[Observable]:
+    """Each is missed from its last time on."""
+    last = {_ABSENT + entry.key: entry for entry in failed}
+    return [
+        Observable(key, last[key].thread, last[key].line + 1) if key in last else Observable(key, "", 1) for key in keys
+    ]
+
+
+def timed(good: Sequence[LogEntry], failed: Sequence[LogEntry], observables: Sequence[Observable]) -> TimeApart:
+    """By the entries of the run that visits are of, and of the failure log."""
+    timeline = align(good, failed)
+    lines: dict[str, list[int]] = {}
+    for observable in observables:
+        lines.setdefault(observable.key, []).append(observable.line)
+
+    @cache  # visits are many, log lines are few
+    def between(log_lines: int, key: str) -> float:
+        return temporal_distance(timeline, log_lines, lines.get(key, ()))
+
+    return lambda visit, key: between(visit.log_lines, key)

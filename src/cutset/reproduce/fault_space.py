@@ -1,0 +1,242 @@
+"""All faults that can be tried, and their rank for any state of knowledge (ANDURIL §5.2).
+
+A *site* is a place in the code, an *instance* one of its executions in the good run, an *effect* an exception. With L
+the steps in the causal graph from a site to a message of the failure log, I how many failed rounds have shown that
+message already, and T the log lines between an instance and the message,
+
+    F = min over messages of (L + I)        first the site with the smallest F,
+    min T to the message that gave F        then its instance.
+
+Where the paper leaves a choice:
+
+- Two messages with the same L + I: the one that fewer rounds have shown, then the one that comes first in the failure
+  log. Two sites with the same F: the one whose best instance is nearer in time.
+- The paper has one exception per site; a Python call may have several. Instances and effects of a site are ordered
+  together: *step* n has the n-th best effect at its best instances, the best effect at its n-th best instances, and
+  what is between. An instance that is slightly off and an exception that is slightly off are equally likely reasons of
+  a failed try, so that neither waits for all of the other.
+- Sites without a path to any message count as one step further away than the furthest that has one: the causal graph
+  may lack an edge. The ablations leave them out.
+- A site that the good run did not execute has no instances; it is armed at any occurrence.
+"""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from math import inf
+from typing import TypeVar
+
+from cutset.model.reproduction.log import Observable
+from cutset.model.reproduction.site import SiteFault, Visit
+from cutset.reproduce.logs.difference import thread_family
+
+ANY = 0  # as an occurrence: the first that comes
+WINDOW = 10  # sites: ANDURIL's default; its results hardly depend on it (§8.5)
+_Item = TypeVar("_Item")
+
+TimeApart = Callable[[Visit, str], float]  # T: log lines of the failure log from a visit to the key of an observable
+Instance = tuple[float, int]  # T and occurrence
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFacts:
+    """What is known of a site before any fault is tried; its number is its place in the list."""
+
+    name: str
+    distances: Mapping[str, int]  # L by the key of an observable; none: no path leads to any
+    effects: tuple[str, ...]  # best first
+    traced_effects: tuple[str, ...] = ()  # that the failure log's stack traces show arising here
+    costs: tuple[int, ...] = ()  # of each effect, in steps, ascending; by default its place
+
+
+@dataclass(slots=True)
+class RoundKnowledge:
+    """What rounds have taught so far."""
+
+    seen: Counter[str] = field(default_factory=Counter)  # I, by the key of an observable
+    tried: set[SiteFault] = field(default_factory=set)
+    given_up: set[SiteFault] = field(default_factory=set)  # they never occurred
+    later_visits: dict[int, dict[int, Visit]] = field(default_factory=dict)  # of sites that the good run left out
+    excluded: set[int] = field(default_factory=set)  # sites
+    near: set[tuple[int, str]] = field(default_factory=set)  # site and effect that brought every message
+
+
+@dataclass(frozen=True, slots=True)
+class SiteCandidate:
+    """The faults of a site, or of one instance, that are to be tried next, and what their rank follows from."""
+
+    site: int
+    choices: tuple[SiteFault, ...]
+    observable: Observable | None  # the first with the key that it is to bring; None: there is none at all
+    distance: int
+    seen: int
+    step: int
+    apart: float
+    related: bool
+    executed: bool  # in the good run
+    near: bool  # the same effect, at another time, brought every message
+
+    @property
+    def site_priority(self) -> int:
+        return self.distance + self.seen
+
+
+@dataclass(frozen=True, slots=True)
+class SiteStrategy:
+    description: str  # one line, for help texts
+    order: Callable[[SiteCandidate], tuple[float, ...]]
+    instances: Callable[[Sequence[Instance]], list[list[Instance]]]  # in groups, best first
+    window: int = WINDOW
+    feedback: bool = False
+    unrelated_too: bool = False
+    per_instance: bool = False  # instances are ranked, not sites
+    best_fires_first: bool = False
+    effects: Callable[[SiteFacts], tuple[str, ...]] = lambda facts: facts.effects
+
+
+class FaultSpace:
+    """All sites, their instances and the messages that are looked for; ranked for any state of knowledge."""
+
+    def __init__(
+        self, sites: Sequence[SiteFacts], observables: Sequence[Observable], visits: Sequence[Visit], apart: TimeApart
+    ) -> None:
+        self.sites = sites
+        self.observables: dict[str, Observable] = {}  # the first of each key, in order of the failure log
+        for observable in sorted(observables, key=lambda one: (one.line, one)):
+            self.observables.setdefault(observable.key, observable)
+        self.moments: dict[tuple[int, int], tuple[int, int]] = {}  # process and place in it, by site and occurrence
+        self._visits: defaultdict[int, dict[int, Visit]] = defaultdict(dict)
+        self._apart = apart
+        self._by_time: dict[int, tuple[str, int, list[Instance]]] = {}
+        for place, visit in enumerate(visits):
+            # A fault is named by site and occurrence alone: it fires in the first process that gets there.
+            if self._visits[visit.site].setdefault(visit.occurrence, visit) is visit:
+                self.moments[visit.site, visit.occurrence] = visit.process, place
+        self._distances = [
+            {key: steps for key, steps in facts.distances.items() if key in self.observables} for facts in sites
+        ]
+        self._far = 1 + max((max(distances.values(), default=0) for distances in self._distances), default=0)
+
+    def rank(self, strategy: SiteStrategy, knowledge: RoundKnowledge) -> list[SiteCandidate]:
+        """Best first; without faults that were tried or given up."""
+        seen = knowledge.seen if strategy.feedback else Counter[str]()
+        standing = {key: (seen[key], place) for place, key in enumerate(self.observables)}
+        closed = knowledge.tried | knowledge.given_up
+        found: list[SiteCandidate] = []
+        for site in range(len(self.sites)):
+            if site not in knowledge.excluded and (strategy.unrelated_too or self.related(site)):
+                found.extend(self._candidates(site, strategy, knowledge, standing, closed))
+        return sorted(found, key=lambda candidate: (*strategy.order(candidate), candidate.site, candidate.choices))
+
+    def executed(self, site: int) -> bool:
+        return site in self._visits
+
+    def related(self, site: int) -> bool:
+        return bool(self._distances[site])
+
+    def _candidates(
+        self,
+        site: int,
+        strategy: SiteStrategy,
+        knowledge: RoundKnowledge,
+        standing: Mapping[str, tuple[int, int]],
+        closed: Collection[SiteFault],
+    ) -> Iterator[SiteCandidate]:
+        effects = strategy.effects(self.sites[site])
+        distance, seen, key = self._aim(site, standing)
+        groups = strategy.instances(self._instances(site, key, knowledge))
+        costs = self.sites[site].costs if effects is self.sites[site].effects else ()
+        costed = list(zip(costs or range(len(effects)), effects, strict=True))
+        steps = _single_steps(groups, costed) if strategy.per_instance else _joint_steps(groups, costed)
+        reached: set[int] = set()  # occurrences that a better step has: their other effects come later
+        for step, apart, faults in steps:
+            choices = tuple(
+                choice
+                for occurrence, effect in faults
+                if occurrence not in reached and (choice := SiteFault(site, occurrence, effect)) not in closed
+            )
+            if not choices:
+                continue
+            reached.update(choice.occurrence for choice in choices)
+            yield SiteCandidate(
+                site=site,
+                choices=choices,
+                observable=self.observables.get(key),
+                distance=distance,
+                seen=seen,
+                step=step,
+                apart=apart,
+                related=self.related(site),
+                executed=self.executed(site),
+                near=(site, choices[0].effect) in knowledge.near,
+            )
+            if not strategy.per_instance:
+                return
+
+    def _aim(self, site: int, standing: Mapping[str, tuple[int, int]]) -> tuple[int, int, str]:
+        """L, I and the message that make F; "" if there are no messages."""
+        distances = self._distances[site] or dict.fromkeys(standing, self._far)
+        if not distances:
+            return self._far, 0, ""
+        key = min(distances, key=lambda key: (distances[key] + standing[key][0], *standing[key]))
+        return distances[key], standing[key][0], key
+
+    def _instances(self, site: int, key: str, knowledge: RoundKnowledge) -> list[Instance]:
+        """T and occurrence, the nearest first.
+
+        Of equally near ones, those in the earliest part of the log, as messages repeat while a failure lasts; those
+        without a log line between them are equally likely, and neighbours among them much the same (`_spread`).
+        """
+        visits = self._visits.get(site) or knowledge.later_visits.get(site, {})
+        cached = self._by_time.get(site)
+        if cached is None or cached[:2] != (key, len(visits)):
+            timed = sorted(
+                (self._apart(visit, key) if key else 0.0, visit.log_lines, visit.occurrence)
+                for visit in self._of_thread(site, key, visits.values())
+            )
+            spread = (_spread(list(same)) for _, same in groupby(timed, key=lambda instance: instance[:2]))
+            cached = key, len(visits), [(apart, occurrence) for same in spread for apart, _, occurrence in same]
+            self._by_time[site] = cached
+        return cached[2] if self.executed(site) else [(inf, ANY), *cached[2]]
+
+    def _of_thread(self, site: int, key: str, visits: Collection[Visit]) -> Collection[Visit]:
+        """Where a stack trace shows the site, the thread that logged it was there; tasks do not tell their names."""
+        if not key or not self.sites[site].traced_effects:
+            return visits
+        family = thread_family(self.observables[key].thread)
+        return [visit for visit in visits if thread_family(visit.thread) == family] or visits
+
+
+def _spread(instances: Sequence[_Item]) -> Iterator[_Item]:
+    """The last, as a message follows its cause; the first; then whatever is in the middle of the widest gaps."""
+    if instances:
+        yield instances[-1]
+    if len(instances) > 1:
+        yield instances[0]
+    gaps = deque([(0, len(instances) - 1)])
+    while gaps:
+        low, high = gaps.popleft()
+        if high - low > 1:
+            middle = (low + high) // 2
+            yield instances[middle]
+            gaps.extend([(low, middle), (middle, high)])
+
+
+def _joint_steps(
+    groups: Sequence[Sequence[Instance]], effects: Sequence[tuple[int, str]]
+) -> Iterator[tuple[int, float, list[tuple[int, str]]]]:
+    for step in range(len(groups) + effects[-1][0] if groups and effects else 0):
+        for cost, effect in effects:
+            if 0 <= step - cost < len(groups):
+                group = groups[step - cost]
+                yield step, group[0][0], [(occurrence, effect) for _, occurrence in group]
+
+
+def _single_steps(
+    groups: Sequence[Sequence[Instance]], effects: Sequence[tuple[int, str]]
+) -> Iterator[tuple[int, float, list[tuple[int, str]]]]:
+    for cost, effect in effects:
+        for group in groups:
+            for apart, occurrence in group:
+                yield cost, apart, [(occurrence, effect)]

@@ -1,0 +1,61 @@
+"""What a search needs of a language: its programs read, their log records recognised, faults for their sites.
+
+What it needs while a round runs is the `Harness` of `rounds`, which a front end is, too. `python/` has one.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from cutset.model.reproduction.log import LogRecord
+from cutset.model.reproduction.site import FaultKind, FiredFault, Site
+from cutset.reproduce.graph.causal import CausalGraph
+from cutset.reproduce.logs.recognition import Sighting
+from cutset.reproduce.rounds.harness import Harness
+from cutset.reproduce.settings import FailureCase
+
+
+@dataclass(frozen=True, slots=True)
+class SiteEffect:
+    text: str  # as in `SiteFault`
+    why: str
+    cost: int  # in steps
+
+
+# Of the number of a site, and of the types that lead from it to a message (none: any will do): best first.
+EffectsOf = Callable[[int, Sequence[str]], list[SiteEffect]]
+
+
+class AnalysedProgram(Protocol):
+    @property
+    def sites(self) -> Sequence[Site]: ...
+
+    @property
+    def files(self) -> int: ...
+
+    @property
+    def lines(self) -> int: ...
+
+    @property
+    def skipped(self) -> Sequence[str]:
+        """Files that could not be read, with reasons."""
+        ...
+
+    def recognise(self, record: LogRecord) -> Sighting | None: ...
+
+    def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
+        """By site: the exceptions that the records' stack traces show arising there (ANDURIL §8.4)."""
+        ...
+
+    def effects(self, failure: Sequence[LogRecord], kinds: Collection[FaultKind], delay_s: float) -> EffectsOf: ...
+
+    def causal_graph(self, sightings: Iterable[Sighting]) -> CausalGraph: ...
+
+
+class FrontEnd(Harness, Protocol):
+    def read_program(self, case: FailureCase) -> AnalysedProgram: ...
+
+    def write_replay(self, folder: Path, case: FailureCase, faults: Sequence[FiredFault]) -> Path:
+        """A script that shows the failure again, with neither a search nor Cutset, and a test that fails until then."""
+        ...

@@ -1,0 +1,30 @@
+"""How programs of one language speak in a log, beside what they log: traces of a stack, last words, a test runner."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+NumberedLine = tuple[int, str]
+
+
+class LogDialect(Protocol):
+    def undecorated(self, lines: Sequence[str]) -> list[NumberedLine]:
+        """What a test runner prints of its own is left out; all else keeps its number."""
+        ...
+
+    def begins_trace(self, line: str) -> bool: ...
+
+    def continues_trace(self, trace: Sequence[str], line: str, *, formatted: bool) -> bool:
+        """Whether a line is more of the trace so far. `formatted`: what is logged can be told from plain output."""
+        ...
+
+    def uncaught(self, line: str) -> str | None:
+        """The thread whose last words a line announces, "" if it is not named; None if the line announces none."""
+        ...
+
+    def raised(self, trace: Sequence[str]) -> str:
+        """The last exception of a trace and the function that raised it, in words; "" if it has none."""
+        ...
+
+    def exceptions(self, lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+        """Of lines of a whole output, each with its place: where a trace ends, with what type and what message."""
+        ...

@@ -1,0 +1,38 @@
+"""What a log record shows of the program: the call that wrote it, the places its traceback leads to."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cutset.model.reproduction.log import LogRecord
+from cutset.reproduce.logs.statements import LogStatement, StatementIndex, statement_of
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The last frame of a traceback that is in the analysed code."""
+
+    module: str
+    function: int  # its row in the tables of the program
+    line: int
+    type: str  # of the exception, as the traceback names it
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    key: str
+    statement: LogStatement | None
+    origins: tuple[Origin, ...] = ()
+    missing: bool = False  # it is the absence of the record that is to be explained: good runs have it
+
+
+def sighting(record: LogRecord, statements: StatementIndex, origins: Iterable[Origin]) -> Sighting | None:
+    """None if the analysed code has no part in the record. The key is the same for the same cause at the same place."""
+    statement = statement_of(record, statements)
+    found = tuple(origins)
+    if statement is None and not found:
+        return None
+    where = f"{' ' if statement else ''}raised at {found[0]}" if found else ""
+    return Sighting((statement.key if statement else "") + where, statement, found)

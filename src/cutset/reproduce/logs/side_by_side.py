@@ -1,0 +1,166 @@
+"""The failure log next to the log of the run that reproduced it: which entries are the same, and when the fault was.
+
+Entries that read alike, but for what differs from run to run, stand side by side; between those, entries of the same
+logger and level do. Logs may be huge: of very long ones, the beginning and the end are compared.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from cutset.errors import InputError
+from cutset.model.reproduction.log import LogComparison, LogPart, LogRow
+from cutset.model.reproduction.result import FailureMessage, Reproduction
+from cutset.model.reproduction.site import FiredFault
+from cutset.reproduce.logs.dialect import LogDialect
+from cutset.reproduce.logs.difference import LogEntry, matches, text_keys
+from cutset.reproduce.logs.reading import read_log
+from cutset.reproduce.logs.timeline import align, failure_position
+
+MOST_LINES = 20_000  # of a log: comparing takes seconds then
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedLog:
+    parts: tuple[LogPart, ...]
+    length: int  # in lines
+    left_out: int  # lines in its middle, as it is very long
+
+
+def compare_logs(
+    failure_log: str, reproduction: Reproduction, pattern: str | None, dialect: LogDialect
+) -> LogComparison:
+    """The failure log, and the log of the run that reproduced it, as far as it is still there."""
+    failure, run = log_of(failure_log, pattern, dialect), log_of_run(reproduction.folder, pattern, dialect)
+    shown = run or ComparedLog((), 0, 0)
+    rows = side_by_side(failure, shown, reproduction)
+    return LogComparison(tuple(rows), run is not None, failure.left_out, shown.left_out)
+
+
+def log_of(text: str, pattern: str | None, dialect: LogDialect) -> ComparedLog:
+    lines = text.removesuffix("\n").split("\n")  # as `read_log` counts them; there are other ends of lines
+    half = MOST_LINES // 2
+    left_out = max(0, len(lines) - MOST_LINES)
+    kept = lines[:half] + lines[-half:] if left_out else lines
+    try:
+        records = read_log(kept, pattern, dialect=dialect)
+    except InputError:  # the pattern fits no line: a run may have printed nothing but its end
+        records = read_log(kept, dialect=dialect)
+    starts = [record.line - 1 for record in records]
+    parts = [
+        LogPart(
+            replace(record, line=record.line + (left_out if start >= half else 0)),
+            tuple(kept[start:end]),
+            next(iter(text_keys(record)), ""),
+        )
+        for record, start, end in zip(records, starts, [*starts[1:], len(kept)], strict=False)
+    ]
+    return ComparedLog(tuple(parts), len(lines), left_out)
+
+
+def log_of_run(folder: Path, pattern: str | None, dialect: LogDialect) -> ComparedLog | None:
+    """By the folder of its round. None if it is no longer there."""
+    try:
+        # The workload may have logged elsewhere than to its output; how the round ended is recorded with where.
+        paths = json.loads((folder / "meta.json").read_text())["logs"]
+    except (OSError, ValueError, KeyError, TypeError):
+        paths = ["run.log"]
+    texts = []
+    for path in paths:
+        try:
+            texts.append((folder / path).read_text(errors="replace"))
+        except OSError:
+            return None
+    return log_of("".join(texts), pattern, dialect)
+
+
+def line_in_failure_log(fault: FiredFault, failure: ComparedLog, run: ComparedLog) -> int | None:
+    """About where the failure log was when the fault came (ANDURIL §5.2.3), by what both logs have in common.
+
+    None if that is not known: of a very long log, not all is read.
+    """
+    if run.left_out or not failure.parts or not run.parts:
+        return None
+    timeline = align(*([_entry(part) for part in log.parts] for log in (run, failure)))
+    position = int(failure_position(timeline, fault.log_lines))
+    return timeline.lines[min(position, len(timeline.lines) - 1)]
+
+
+def side_by_side(failure: ComparedLog, run: ComparedLog, reproduction: Reproduction) -> list[LogRow]:
+    messages = _messages_of(failure, reproduction.messages)
+    wanted = {part.key for number, part in enumerate(failure.parts) if number in messages and messages[number].shown}
+    fired = _fired_before(run, reproduction.faults)
+    rows = []
+    for here, there in _pairs(failure.parts, run.parts):
+        left = None if here is None else failure.parts[here]
+        right = None if there is None else run.parts[there]
+        message = None if here is None else messages.get(here)
+        # What has another entry beside it is that entry, even if it reads like a message: good runs have it, too.
+        shows = message.shown if message else right is not None and left is None and right.key in wanted
+        rows.append(
+            LogRow(left, right, message, shows and right is not None, () if there is None else fired.get(there, ()))
+        )
+    if late := fired.get(len(run.parts)):
+        rows.append(LogRow(None, None, before=late))
+    return rows
+
+
+def _entry(part: LogPart) -> LogEntry:
+    return LogEntry(part.key, part.record.thread, part.record.thread, part.record.line, _is_logged(part))
+
+
+def _is_logged(part: LogPart) -> bool:
+    return bool(part.record.level or part.record.logger)
+
+
+def _kind(part: LogPart) -> str:
+    return f"{part.record.logger} {part.record.level}"
+
+
+def _pairs(failure: Sequence[LogPart], run: Sequence[LogPart]) -> Iterator[tuple[int | None, int | None]]:
+    """Positions that stand side by side, in order. Two passes: what reads alike, and between, what is of one kind."""
+    same = [
+        (-1, -1),
+        *matches(*([part.key for part in log] for log in (failure, run))),
+        (len(failure), len(run)),
+    ]
+    for (here, there), (next_here, next_there) in pairwise(same):
+        left, right = failure[here + 1 : next_here], run[there + 1 : next_there]
+        alike = matches(*([_kind(part) for part in log] for log in (left, right)))
+        done_here, done_there = here + 1, there + 1
+        for x, y in [*alike, (len(left), len(right))]:
+            yield from ((number, None) for number in range(done_here, here + 1 + x))
+            yield from ((None, number) for number in range(done_there, there + 1 + y))
+            done_here, done_there = here + 2 + x, there + 2 + y
+            if x < len(left):
+                yield here + 1 + x, there + 1 + y
+        if next_here < len(failure):
+            yield next_here, next_there
+
+
+def _messages_of(failure: ComparedLog, messages: Sequence[FailureMessage]) -> dict[int, FailureMessage]:
+    """By the entry of the failure log whose lines a message is on."""
+    found: dict[int, FailureMessage] = {}
+    by_line = {
+        part.record.line + offset: number
+        for number, part in enumerate(failure.parts)
+        for offset in range(len(part.lines))
+    }
+    for message in messages:
+        if not message.absent and message.line in by_line:
+            found.setdefault(by_line[message.line], message)
+    return found
+
+
+def _fired_before(run: ComparedLog, faults: Sequence[FiredFault]) -> dict[int, tuple[FiredFault, ...]]:
+    """By the entry that was logged next."""
+    logged = [number for number, part in enumerate(run.parts) if _is_logged(part)]
+    counted = logged or list(range(len(run.parts)))
+    fired: dict[int, tuple[FiredFault, ...]] = {}
+    for fault in faults:
+        if not run.left_out:
+            at = counted[fault.log_lines] if fault.log_lines < len(counted) else len(run.parts)
+            fired[at] = (*fired.get(at, ()), fault)
+    return fired

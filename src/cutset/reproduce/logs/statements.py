@@ -1,0 +1,130 @@
+"""Log statements of a program as patterns that recognise their lines (ANDURIL §5.1.2).
+
+ANDURIL compares log entries by the class and line that its log pattern prints; here the text tells which call wrote it.
+What of a message is not known before the program runs matches anything; the call with most literal text wins.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from cutset.model.reproduction.log import LogRecord
+
+_PREFIX = 3  # characters by which statements are found
+_CONFUSABLE = 4  # a message of fewer known characters than this is any message
+_SAME_LEVEL = {"WARN": "WARNING", "FATAL": "CRITICAL", "ERR": "ERROR", "CRIT": "CRITICAL"}
+
+Parts = tuple[str | None, ...]  # of a text; None where it is not known before the program runs
+
+
+@dataclass(frozen=True, slots=True)
+class LogStatement:
+    key: str  # module:line
+    event: int  # its row in the tables of the program
+    module: str
+    function: str
+    line: int
+    level: str  # "" if it is not known
+    logger: str  # likewise
+    pattern: re.Pattern[str]
+    literals: tuple[str, ...]
+    anchored: bool  # the first literal begins the message
+    has_exception: bool
+
+    @property
+    def specificity(self) -> int:
+        return sum(map(len, self.literals))
+
+
+@dataclass(frozen=True, slots=True)
+class StatementIndex:
+    by_prefix: Mapping[str, tuple[LogStatement, ...]]
+    floating: tuple[LogStatement, ...]  # whose message does not begin with known text
+
+
+def joined(parts: Iterable[str | None]) -> Parts:
+    """Neighbouring texts are one text, neighbouring unknowns are one unknown."""
+    out: list[str | None] = []
+    for part in parts:
+        if part == "":
+            continue
+        if part is None:
+            if not out or out[-1] is not None:
+                out.append(None)
+        elif out and out[-1] is not None:
+            out[-1] += part
+        else:
+            out.append(part)
+    return tuple(out)
+
+
+def pattern_of(parts: Parts) -> tuple[re.Pattern[str], tuple[str, ...], bool]:
+    """With its literals, and whether the first of them begins the message.
+
+    Unknown parts match as little as possible and are never tried again (atomic groups): linear in the message.
+    """
+    known = list(parts)
+    if known and known[0] is not None:
+        known[0] = known[0].lstrip()
+    if known and known[-1] is not None:
+        known[-1] = known[-1].rstrip()
+    known = list(joined(known))
+    literals = tuple(part for part in known if part is not None)
+    anchored = bool(known) and known[0] is not None
+    source = r"\s*"
+    for position, part in enumerate(known):
+        if part is None:
+            continue
+        literal = re.escape(part)
+        if position == 0:
+            source += literal
+        elif position == len(known) - 1:
+            source += ".*" + literal
+        else:
+            source += f"(?>.*?{literal})"
+    if known and known[-1] is None:
+        source += ".*"
+    return re.compile(source + r"\s*", re.DOTALL), literals, anchored
+
+
+def index_statements(statements: Iterable[LogStatement]) -> StatementIndex:
+    by_prefix: dict[str, list[LogStatement]] = defaultdict(list)
+    floating = []
+    for statement in statements:
+        if statement.anchored and len(statement.literals[0]) >= _PREFIX:
+            by_prefix[statement.literals[0][:_PREFIX]].append(statement)
+        else:
+            floating.append(statement)
+    return StatementIndex({prefix: tuple(found) for prefix, found in by_prefix.items()}, tuple(floating))
+
+
+def statement_of(record: LogRecord, statements: StatementIndex) -> LogStatement | None:
+    """The call that wrote the record: of those that fit, the one with most known text."""
+    best, best_rank = None, (False, -1, False)
+    message = record.message.strip()
+    first_line = message.partition("\n")[0].rstrip()
+    level = usual_level(record.level)
+    for statement in (*statements.by_prefix.get(message[:_PREFIX], ()), *statements.floating):
+        same_logger = _same_logger(record.logger, statement.logger)
+        if same_logger is False or (level and statement.level and level != statement.level):
+            continue
+        rank = (statement.specificity >= _CONFUSABLE, statement.specificity, bool(same_logger))
+        if rank <= best_rank or not (rank[0] or same_logger):
+            continue
+        if all(literal in message for literal in statement.literals) and (
+            statement.pattern.fullmatch(message) or statement.pattern.fullmatch(first_line)
+        ):
+            best, best_rank = statement, rank
+    return best
+
+
+def usual_level(level: str) -> str:
+    return _SAME_LEVEL.get(level.upper(), level.upper())
+
+
+def _same_logger(record: str, statement: str) -> bool | None:
+    """None if one of them is not known. Loggers of instances are often below that of their module."""
+    if not record or not statement:
+        return None
+    return record == statement or record.startswith(f"{statement}.")

@@ -1,0 +1,135 @@
+"""Faults in the Python processes of a workload: `cutset_agent.sites` in a copy of its own, and what it reported.
+
+What it leaves in the folder of a round:
+
+    plan.json   what the hook was told; `out/` what it reported
+    sites/      the copy of `cutset_agent.sites` that it ran with: its interpreter may be another one, without Cutset
+"""
+
+import json
+import os
+import shlex
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from cutset.errors import UsageError
+from cutset.model.reproduction.site import Site, SiteFault, Visit
+from cutset.process.supervise import inherited_environment
+from cutset.reproduce.python.interpreter import is_python, modules_path
+from cutset.reproduce.python.locate import locate, locate_in
+from cutset.reproduce.python.log_dialect import PythonLogs
+from cutset.reproduce.rounds.harness import ArmedRound, Firing, HookReport, Workload
+from cutset_agent.sites.visits import read_counts, read_visits
+
+_PARTS_OF_HOOK = ("hook/sitecustomize.py", "runtime.py", "loading.py", "rewriting.py", "faults.py")
+
+
+class PythonHarness:
+    runtime = "python"
+    dialect = PythonLogs()
+
+    def arm(self, plan: ArmedRound, folder: Path, env: Mapping[str, str]) -> dict[str, str]:
+        for name in ("out", "sites/hook"):
+            (folder / name).mkdir(parents=True)
+        for part in _PARTS_OF_HOOK:
+            (folder / "sites" / part).write_bytes(files("cutset_agent").joinpath("sites", part).read_bytes())
+        (folder / "plan.json").write_text(json.dumps(hook_plan(plan, folder / "out")))
+        armed = inherited_environment() | {"PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"} | dict(env)
+        armed["CUTSET_SITES"] = str(folder / "plan.json")
+        armed["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder / "sites/hook"), armed.get("PYTHONPATH")]))
+        return armed
+
+    def report(self, plan: ArmedRound, folder: Path) -> HookReport:
+        out = folder / "out"
+        said = out / "problems.txt"
+        problems = said.read_text(errors="replace").splitlines() if said.exists() else []
+        if plan.sites and not (out / "processes").exists():
+            problems.append(
+                "no interpreter of the workload loaded the hook: is it started with -I, -E or -S, or no Python?"
+            )
+        ground = [_fired(out / f"first.{number}.json", [fault], problems) for number, fault in enumerate(plan.ground)]
+        return HookReport(
+            fired=_fired(out / "fired.json", plan.window, problems),
+            fired_ground=tuple(firing for firing in ground if firing is not None),
+            visits=self.visits(folder),
+            problems=tuple(problems),
+        )
+
+    def visits(self, folder: Path) -> tuple[Visit, ...]:
+        return tuple(Visit(*row) for row in read_visits(str(folder / "out")))
+
+    def visit_counts(self, folder: Path) -> Mapping[int, int]:
+        most: dict[int, int] = {}
+        for (_, site), count in read_counts(str(folder / "out")).items():
+            most[site] = max(count, most.get(site, 0))
+        return most
+
+    def locate(self, sites: Sequence[Site], workload: Workload, runtime: str | None) -> dict[Site, list[Site]]:
+        """In what an import finds, and in the file that each was in, which the workload may load in another way."""
+        search_path = _search_path(workload) if runtime is not None or is_python(workload.command[0]) else []
+        places = {}
+        for site in sites:
+            found = (locate(site, search_path), locate_in(site, Path(site.path).resolve()))
+            places[site] = list(dict.fromkeys(place for place in found if place is not None))
+        return places
+
+    def with_runtime(self, workload: Workload, runtime: str) -> Workload:
+        found = shutil.which(runtime)
+        if found is None:
+            raise UsageError(f"--python: `{runtime}` is no program", hint="Name an interpreter, as in venv/bin/python.")
+        first, *rest = workload.command
+        if not is_python(first):
+            raise UsageError(
+                f"--python: the command `{shlex.join(workload.command)}` does not start with an interpreter to replace",
+                hint="Edit the command at the top of replay.py.",
+            )
+        return replace(workload, command=(str(Path(found).absolute()), *rest))  # not resolved: a venv's is a link
+
+
+def hook_plan(plan: ArmedRound, out: Path) -> dict[str, Any]:
+    """A plan as `cutset_agent.sites` reads it."""
+    rows: dict[str, list[list[Any]]] = {}
+    for number, site in plan.sites:
+        row = [number, site.kind.value, site.line, site.column, site.end_line, site.end_column]
+        rows.setdefault(site.path, []).append(row)
+    return {
+        "files": {str(Path(path).resolve()): found for path, found in rows.items()},
+        "choices": _rows(plan.window),
+        "first": _rows(plan.ground),
+        "trace": plan.records_visits,
+        "out": str(out),
+        **({} if plan.cache is None else {"cache": str(plan.cache.absolute())}),
+    }
+
+
+def _rows(faults: Sequence[SiteFault]) -> list[list[Any]]:
+    return [[fault.site, fault.occurrence, fault.effect] for fault in faults]
+
+
+def _fired(path: Path, armed: Sequence[SiteFault], problems: list[str]) -> Firing | None:
+    if not path.exists():
+        return None
+    try:
+        fields = json.loads(path.read_text())
+        return Firing(
+            fault=SiteFault(fields["site"], fields["occurrence"], fields["effect"]),
+            log_lines=fields["log_lines"],
+            process=fields["process"],
+            thread=fields["thread"],
+            stack=tuple(fields["stack"]),
+        )
+    except (ValueError, KeyError) as error:  # its process was killed while it wrote
+        problems.append(f"a fault fired, but what it was cannot be read: {error!r}")
+        return Firing(armed[0], 0, 0, "", ()) if len(armed) == 1 else None  # else it may be any of them
+
+
+def _search_path(workload: Workload) -> list[str]:
+    cwd = workload.cwd or Path(tempfile.gettempdir())
+    own = modules_path(workload.command[0], {**os.environ, **workload.env}, cwd)
+    scripts = [str((cwd / word).parent) for word in workload.command[1:] if word.endswith(".py")]
+    return [*scripts, *([str(cwd)] if workload.cwd else []), *own]

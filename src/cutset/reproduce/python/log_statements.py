@@ -1,0 +1,139 @@
+"""The program's logging calls, with what is known of their messages before it runs.
+
+A message is known where the call has it, where a variable got it shortly before, or where the caller of a function
+that logs its parameter has it.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+
+from cutset.reproduce.logs.statements import LogStatement, Parts, joined, pattern_of, usual_level
+from cutset.reproduce.python.loggers import LEVELS, OWN_KEYWORDS, is_logging, logger_name, logger_names, message_slot
+from cutset.reproduce.python.messages import brace_parts, percent_parts
+from cutset.reproduce.python.syntax import EventKind, PythonProgram, Write
+
+_WRAPPERS = 3  # functions that log through functions that log
+_VARIANTS = 6  # texts that one variable may have
+
+
+def log_statements(program: PythonProgram, *, prints: bool = False) -> list[LogStatement]:
+    writes: dict[tuple[int, str], list[Write]] = defaultdict(list)
+    for write in program.writes:
+        if (write.parts or write.adds) and len(write.target) == 1:
+            writes[program.places[write.place].function, write.name].append(write)
+    found: list[LogStatement] = []
+    relays: dict[tuple[int, str], _Relay] = {}
+    names = logger_names(program)
+    for index, event in enumerate(program.events):
+        if event.kind != EventKind.CALL:
+            continue
+        logger = logger_name(names, program.modules[program.functions[event.function].module], event)
+        if not (is_logging(event, prints=prints) or (logger is not None and event.chain[-1] in LEVELS)):
+            continue
+        slot = message_slot(event)
+        texts = dict(event.texts)
+        named = next((chain for at, chain in event.passed if at == slot and len(chain) == 1), None)
+        variants = [texts[slot]] if slot in texts else []
+        if named and not variants:
+            variants = _variants([write for write in writes[event.function, named[0]] if write.line <= event.line])
+            if not variants and named[0] in program.functions[event.function].parameters:
+                relays[event.function, named[0]] = _Relay(_level(program, index), _shows_exception(program, index))
+        level = _level(program, index)
+        found.extend(
+            _statement(program, index, _formatted(program, index, slot, parts), level, logger or "")
+            for parts in variants or [(None,)]
+        )
+    return found + _relayed(program, relays)
+
+
+def _variants(before: list[Write]) -> list[Parts]:
+    """The texts that a variable may have, by the assignments above."""
+    grown: list[str | None] = [None] if any(write.adds for write in before) else []
+    return [joined([*write.parts, *grown]) for write in before[-_VARIANTS:] if not write.adds]
+
+
+@dataclass(frozen=True, slots=True)
+class _Relay:
+    """A function that logs one of its parameters."""
+
+    level: str
+    has_exception: bool
+
+
+def _relayed(program: PythonProgram, relays: dict[tuple[int, str], _Relay]) -> list[LogStatement]:
+    found: list[LogStatement] = []
+    for _ in range(_WRAPPERS):
+        if not relays:
+            break
+        functions: dict[int, list[tuple[str, _Relay]]] = defaultdict(list)
+        for (function, parameter), relay in relays.items():
+            functions[function].append((parameter, relay))
+        relays = {}
+        for index, event in enumerate(program.events):
+            for callee in program.callees[index]:
+                for parameter, relay in functions.get(callee, ()):
+                    slot = _slot(program, callee, parameter)
+                    text = next((parts for at, parts in event.texts if at in (slot, parameter)), None)
+                    named = next((chain for at, chain in event.passed if at in (slot, parameter)), ("",))
+                    if text is not None:
+                        parts = _formatted(program, index, slot, text)
+                        one = _statement(program, index, parts, relay.level, "")
+                        found.append(replace(one, has_exception=one.has_exception or relay.has_exception))
+                    elif len(named) == 1 and named[0] in program.functions[event.function].parameters:
+                        relays[event.function, named[0]] = relay
+    return found
+
+
+def _slot(program: PythonProgram, function: int, parameter: str) -> int:
+    row = program.functions[function]
+    return row.parameters.index(parameter) - (row.owner >= 0 and ("staticmethod",) not in row.decorators)
+
+
+def _formatted(program: PythonProgram, index: int, slot: int | str, parts: Parts) -> Parts:
+    """After the logger has put the arguments in: `%`-style, `{}`-style (loguru) or key=value behind it (structlog)."""
+    event = program.events[index]
+    arguments = event.positional < 0 or (isinstance(slot, int) and event.positional > slot + 1)
+    fields = set(event.keywords) - OWN_KEYWORDS - {slot if isinstance(slot, str) else ""}
+    text = "".join(part or "" for part in parts)
+    if arguments and "%" in text:
+        parts = percent_parts(parts)
+    elif (arguments or fields) and "{" in text:
+        parts = brace_parts(parts)
+    if event.chain[-2:] == ("warnings", "warn"):
+        return joined([None, "Warning: ", *parts, None])
+    if event.chain == ("print",) and arguments:
+        return joined([*parts, " ", None])
+    return joined([*parts, None]) if fields else parts
+
+
+def _level(program: PythonProgram, index: int) -> str:
+    event = program.events[index]
+    level = LEVELS.get(event.chain[-1], "")
+    if not level and message_slot(event) == 1:
+        given = next((chain[-1] for slot, chain in event.passed if slot == 0), "")
+        level = usual_level(given)
+    return level if level in set(LEVELS.values()) else ""
+
+
+def _shows_exception(program: PythonProgram, index: int) -> bool:
+    event = program.events[index]
+    return event.chain[-1] == "exception" or "exc_info" in event.keywords
+
+
+def _statement(program: PythonProgram, index: int, parts: Parts, level: str, logger: str) -> LogStatement:
+    event = program.events[index]
+    function = program.functions[event.function]
+    pattern, literals, anchored = pattern_of(parts)
+    return LogStatement(
+        key=f"{function.module}:{event.line}",
+        event=index,
+        module=function.module,
+        function=function.name,
+        line=event.line,
+        level=level,
+        logger=logger,
+        pattern=pattern,
+        literals=literals,
+        anchored=anchored,
+        has_exception=_shows_exception(program, index),
+    )

@@ -1,0 +1,77 @@
+"""What a round needs of a language: faults in the processes of a workload, and what these report (ANDURIL §4.2)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from cutset.model.reproduction.site import Site, SiteFault, Visit
+from cutset.reproduce.logs.dialect import LogDialect
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    command: tuple[str, ...]
+    timeout_s: float
+    cwd: Path | None = None  # none: a new folder for each round
+    env: Mapping[str, str] = field(default_factory=dict)  # on top of ours
+    log: str = "output"  # that is, stdout and stderr together; or one of these; or a pattern of file names
+    quiet_s: float = 0.0  # the round has hung after so long without output and work; 0: only the time limit counts
+
+
+@dataclass(frozen=True, slots=True)
+class ArmedRound:
+    sites: Sequence[tuple[int, Site]] = ()  # that are watched, by their numbers; one may be at several places
+    window: tuple[SiteFault, ...] = ()  # of these, the first that occurs fires
+    ground: tuple[SiteFault, ...] = ()  # all of these fire as well
+    records_visits: bool = True
+    cache: Path | None = None  # a folder that rounds share
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """The fault of a round, and the circumstances."""
+
+    fault: SiteFault  # with the occurrence at which it fired
+    log_lines: int  # that the run had logged before
+    process: int
+    thread: str
+    stack: tuple[str, ...]  # innermost frame last
+
+
+@dataclass(frozen=True, slots=True)
+class HookReport:
+    """What the hook in the workload's processes left behind."""
+
+    fired: Firing | None
+    fired_ground: tuple[Firing, ...]  # in the order of the plan, as far as they fired
+    visits: tuple[Visit, ...]
+    problems: tuple[str, ...]
+
+
+class Harness(Protocol):
+    runtime: str  # what runs programs of the language: a replay takes another one by an option of this name
+
+    @property
+    def dialect(self) -> LogDialect: ...
+
+    def arm(self, plan: ArmedRound, folder: Path, env: Mapping[str, str]) -> dict[str, str]:
+        """Puts the hook into the folder of a round; the whole environment in which the workload's processes load it.
+
+        `env` is the workload's own; it does not have to say what is inherited.
+        """
+        ...
+
+    def report(self, plan: ArmedRound, folder: Path) -> HookReport: ...
+
+    def visits(self, folder: Path) -> tuple[Visit, ...]: ...
+
+    def visit_counts(self, folder: Path) -> Mapping[int, int]:
+        """How often the process that was there most often was at each site, as far as that is known."""
+        ...
+
+    def locate(self, sites: Sequence[Site], workload: Workload, runtime: str | None) -> dict[Site, list[Site]]:
+        """Where sites are by now, whatever their lines were: at none or several places, of which any may be loaded."""
+        ...
+
+    def with_runtime(self, workload: Workload, runtime: str) -> Workload: ...

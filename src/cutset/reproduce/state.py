@@ -1,0 +1,77 @@
+"""The state of a search: what it is about, what is known before the first fault, what rounds have shown."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cutset.model.reproduction.event import GoodRunFinished, ReproductionEvent, RoundFinished
+from cutset.model.reproduction.log import LogRecord
+from cutset.model.reproduction.site import Visit
+from cutset.reproduce.explorer import Explorer
+from cutset.reproduce.facts import LogReader, SearchFacts
+from cutset.reproduce.front_end import AnalysedProgram, FrontEnd
+from cutset.reproduce.logs.difference import LogEntry
+from cutset.reproduce.logs.reading import read_log
+from cutset.reproduce.settings import FailureCase, ReproductionSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A failure, its program and its log, read."""
+
+    case: FailureCase
+    front_end: FrontEnd
+    program: AnalysedProgram
+    failure: tuple[LogRecord, ...]
+    seconds: float  # that reading took
+
+    def records_of(self, logs: Iterable[Path]) -> list[LogRecord]:
+        """Of a run, by where it logged."""
+        text = "".join(path.read_text(errors="replace") for path in logs if path.exists())
+        return read_log(text, self.case.log_pattern, dialect=self.front_end.dialect)
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What good runs and the analysis of the program have shown."""
+
+    reader: LogReader
+    facts: SearchFacts
+    texts: Mapping[str, str]  # of observables, by their keys
+    failed: tuple[LogEntry, ...]  # entries of the failure log, by statements: for feedback
+    failed_texts: tuple[LogEntry, ...]  # by texts: for likeness
+    good: tuple[list[LogEntry], ...]  # likewise of good runs
+    good_texts: tuple[list[LogEntry], ...]
+    good_visits: tuple[Visit, ...]  # of the first good run
+
+
+@dataclass(slots=True)
+class ReproductionState:
+    subject: Subject
+    settings: ReproductionSettings
+    folder: Path  # of all rounds
+    record: Callable[[ReproductionEvent], None]  # what is recorded counts
+    past_good: dict[int, GoodRunFinished]  # before an interruption
+    past: list[RoundFinished]  # likewise; those that have been taken up are gone
+    prepared: Preparation = field(init=False)
+    explorer: Explorer = field(init=False)  # of single faults
+    started: float = field(default_factory=time.monotonic)
+    tried: list[RoundFinished] = field(default_factory=list)
+    reproductions: list[RoundFinished] = field(default_factory=list)  # in order, one for each site
+    repeats: dict[int, list[RoundFinished]] = field(default_factory=dict)  # by the round that was repeated
+    best: RoundFinished | None = None
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def rounds_left(self) -> int:
+        return max(0, self.settings.rounds - len(self.tried))
+
+    def held(self, found: RoundFinished) -> int:
+        """How often its symptom showed again."""
+        return sum(again.reproduces for again in self.repeats.get(found.number, ()))
+
+
+def likeness(found: RoundFinished) -> tuple[int, int]:
+    """The smaller, the more a run's log is like the failure log; of equal ones the earlier."""
+    return found.unlike, found.number

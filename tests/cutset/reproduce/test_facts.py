@@ -1,0 +1,115 @@
+from tests.samples.small_programs import read_app, read_python_log
+
+from cutset.model.reproduction.site import FaultKind, Visit
+from cutset.reproduce.facts import LogReader, gather_facts, is_absent
+from cutset.reproduce.python.front_end import PythonAnalysis
+
+WORKER = """
+import logging, socket
+
+log = logging.getLogger("app")
+
+def ticker(sock):
+    while True:
+        sock.recv(1)
+        log.info("tick")
+
+def orders(sock, n):
+    try:
+        sock.sendall(b"x")
+    except OSError as error:
+        log.error("order %s lost: %s", n, error)
+    log.info("order %s", n)
+"""
+LINE = "2026-11-16 03:00:{:02},000 {} [MainThread] app: {}"
+
+
+def log_of(*messages):
+    levels = ["ERROR" if "lost" in message else "INFO" for message in messages]
+    lines = enumerate(zip(levels, messages, strict=True))
+    return read_python_log("".join(LINE.format(number, *entry) + "\n" for number, entry in lines))
+
+
+def prepared(tmp_path, failure, *good, symptoms=()):
+    program = PythonAnalysis(read_app(tmp_path, WORKER), [])
+    reader = LogReader(program)
+    effects = program.effects(failure, frozenset(FaultKind), 1.0)
+    found = gather_facts(
+        program, reader, failure, [reader.entries(each) for each in good], effects=effects, symptoms=symptoms
+    )
+    return program, reader, found
+
+
+GOOD = log_of("tick", "order 1", "tick", "order 2", "tick", "order 3", "tick", "order 4")
+
+
+def test_a_new_message_is_what_has_to_be_explained(tmp_path):
+    failure = log_of("tick", "order 1", "tick", "order 2 lost: reset", "order 2", "tick", "order 3", "tick", "order 4")
+    program, reader, found = prepared(tmp_path, failure, GOOD, GOOD)
+
+    assert [each.line for each in found.observables] == [4]
+    assert list(reader.texts_of(found.observables, failure).values()) == ["order 2 lost: reset"]
+    near = {program.sites[number].expression: facts.distances for number, facts in enumerate(found.sites)}
+    assert list(near["sock.sendall"].values()) == [2]
+    assert not found.few
+
+
+def test_where_nothing_is_new_what_is_missing_has_to_be_explained(tmp_path):
+    failure = log_of("tick", "order 1", "order 2", "order 3", "order 4")
+    program, reader, found = prepared(tmp_path, failure, GOOD, GOOD)
+
+    [missing] = found.observables
+    assert is_absent(missing)
+    assert reader.texts_of([missing], failure) == {missing.key: "tick"}
+    assert missing.line == 2  # right after its last time
+    near = {program.sites[number].expression: facts.distances for number, facts in enumerate(found.sites)}
+    assert near["sock.recv"]
+    assert not near["sock.sendall"]
+
+
+def test_a_run_shows_what_is_missing_by_missing_it(tmp_path):
+    failure = log_of("tick", "order 1", "order 2", "order 3", "order 4")
+    _, reader, found = prepared(tmp_path, failure, GOOD, GOOD)
+    good, failed = reader.entries(GOOD), reader.entries(failure)
+
+    assert found.shown(good, failed) == {found.observables[0].key}
+    assert found.shown(good, good) == frozenset()
+
+
+def test_what_varies_between_good_runs_is_not_missed(tmp_path):
+    other = log_of("tick", "order 1", "order 2", "order 3", "order 4")
+    failure = log_of("tick", "order 1", "tick", "order 2", "order 3", "order 4")
+    _, _, found = prepared(tmp_path, failure, GOOD, other)
+
+    assert found.observables == ()
+
+
+def test_a_visit_is_the_nearer_to_a_message_the_fewer_lines_are_between(tmp_path):
+    failure = log_of("tick", "order 1", "tick", "order 2 lost: reset", "order 2", "tick", "order 3", "tick", "order 4")
+    _, _, found = prepared(tmp_path, failure, GOOD, GOOD)
+    key = found.observables[0].key
+
+    apart = [found.apart(Visit(0, 1, lines, 0, "MainThread"), key) for lines in range(4)]
+    assert apart[3] == min(apart)
+    assert apart == sorted(apart, reverse=True)
+
+
+def test_where_only_a_number_differs_the_lines_that_the_oracle_sees_have_to_be_explained(tmp_path):
+    failure = log_of("tick", "order 1", "tick", "order 2", "tick", "order 3", "tick", "order 9")
+    _, reader, found = prepared(tmp_path, failure, GOOD, GOOD, symptoms=[8])
+
+    assert list(reader.texts_of(found.observables, failure).values()) == ["order 9"]
+    assert prepared(tmp_path, failure, GOOD, GOOD)[2].observables == ()
+
+
+def test_what_a_stack_trace_shows_is_the_first_to_try_there(tmp_path):
+    line = next(site.line for site in read_app(tmp_path, WORKER).sites if site.expression == "sock.recv")
+    failure = read_python_log(
+        LINE.format(1, "ERROR", "stopped")
+        + f'\nTraceback (most recent call last):\n  File "/x/app.py", line {line}, in ticker\n    sock.recv(1)\n'
+        "BlockingIOError: [Errno 11] Resource temporarily unavailable\n"
+    )
+    _, _, found = prepared(tmp_path, failure, GOOD, GOOD)
+    [facts] = [facts for facts in found.sites if facts.name.endswith("sock.recv")]
+    assert facts.effects[0] == "BlockingIOError(11, 'Resource temporarily unavailable')"
+    assert facts.costs[0] == 0
