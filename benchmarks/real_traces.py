@@ -18,13 +18,14 @@ import yaml
 from cutset.errors import CutsetError
 from cutset.lineage.kinds import call_uses
 from cutset.model.call_tree import CallTree
+from cutset.model.steps import finished
+from cutset.model.survey import Survey
 from cutset.store.manifest import open_spans
 from cutset.store.shapes import trace_ranges
 from cutset.store.spans import begin_ingest
 from cutset.survey.run import SurveySettings, survey
-from cutset.survey.summary import Survey
 from cutset.traces.files.reading import find_files, read_file
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 FOLDERS = ("alibaba", "jaeger", "nezha", "otlp", "zipkin")
 
@@ -48,7 +49,7 @@ def measure(folder: Path) -> dict[str, Any]:
 def _read_all(folder: Path, store: Path) -> list[dict[str, Any]]:
     files = []
     for path in find_files([str(folder / each) for each in FOLDERS if (folder / each).exists()]):
-        tally = Tally()
+        tally = ReadTally()
         try:
             spans = list(read_file(path, tally))
         except CutsetError as error:
@@ -74,12 +75,12 @@ def _read_all(folder: Path, store: Path) -> list[dict[str, Any]]:
 def _surveyed(sources: list[Path], store: Path, *, by_calls: bool) -> Survey:
     with begin_ingest(store) as ingest:
         for path in find_files([str(source) for source in sources]):
-            ingest.add(str(path), read_file(path, Tally()))
+            ingest.add(str(path), read_file(path, ReadTally()))
     return _survey_store(store, by_calls=by_calls)
 
 
 def _survey_store(store: Path, *, by_calls: bool) -> Survey:
-    return survey(trace_ranges(open_spans(store)), SurveySettings(by_calls=by_calls), None, lambda *_: None)
+    return finished(survey(trace_ranges(open_spans(store)), SurveySettings(by_calls=by_calls), None))
 
 
 def _compare(boutique: Survey, source: dict[str, Any]) -> dict[str, bool]:

@@ -25,6 +25,7 @@ from benchmarks.trace_generator import generate, limited
 from benchmarks.trace_writers import write
 
 from benchmarks import real_traces
+from cutset.model.steps import finished
 from cutset.select.api_rank import api_rank
 from cutset.select.complexity import DEFAULT_WEIGHTS, complexity
 from cutset.select.rankings import trace_kinds
@@ -98,7 +99,7 @@ def analyse(store: Path, workers: str) -> dict[str, int]:
     """Classes, complexity, APIRank and critical workflows of all that is stored."""
     ranges = trace_ranges(open_spans(store))
     with open_executor(workers) as executor:
-        found = survey(ranges, SurveySettings(), executor, lambda *_: None)
+        found = finished(survey(ranges, SurveySettings(), executor))
     for summary in found.classes.values():
         complexity(summary.spans, summary.components, summary.total_ns, DEFAULT_WEIGHTS)
     kinds = found.kinds

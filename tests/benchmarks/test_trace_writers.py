@@ -17,7 +17,7 @@ from cutset.traces import otlp
 from cutset.traces.conventions import kept
 from cutset.traces.files import alibaba, jaeger, nezha, zipkin
 from cutset.traces.files import otlp as otlp_file
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 TRACES = list(islice(generate(1, replace(PROFILES["small"], failure_rate=0.02)), 60))
 SPANS = [span for trace in TRACES for span in trace]
@@ -41,7 +41,7 @@ def in_microseconds(span: Span) -> Span:
 
 
 def read(reader, content: bytes) -> list[Span]:
-    tally = Tally()
+    tally = ReadTally()
     spans = list(reader(BytesIO(content), tally))
     assert not tally.skipped
     return spans

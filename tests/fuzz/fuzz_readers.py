@@ -30,7 +30,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 
 from cutset.errors import CutsetError
 from cutset.traces.files.reading import Format, read_file
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 try:
     import atheris
@@ -231,7 +231,7 @@ def check(content, path, reader, mapping):
     faulthandler.dump_traceback_later(MAX_SECONDS, exit=True)
     try:
         for known in (reader, None):
-            tally = Tally()
+            tally = ReadTally()
             with contextlib.suppress(CutsetError):
                 for span in read_file(path, tally, known, mapping if known is Format.CSV else None):
                     texts = (

@@ -17,13 +17,14 @@ from cutset.lineage.kinds import CallUse, call_uses
 from cutset.model.call_tree import CallTree, Role
 from cutset.model.point import Point
 from cutset.model.span import Span, SpanKind
+from cutset.model.steps import finished
+from cutset.model.survey import Survey
 from cutset.store.manifest import open_spans
 from cutset.store.shapes import trace_ranges
 from cutset.store.spans import begin_ingest
 from cutset.survey.run import SurveySettings, survey
-from cutset.survey.summary import Survey
 from cutset.traces.files.reading import read_file
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 SMALL = replace(PROFILES["small"], failure_rate=0.01)  # so that few traces show many failures
 SEEDS = (1, 2)
@@ -46,7 +47,7 @@ def surveyed(*files: Iterable[Span], spans_per_range: int = 300_000) -> Survey:
             for number, spans in enumerate(files):
                 ingest.add(f"file {number}", spans)
         ranges = trace_ranges(open_spans(Path(folder)), spans_per_range)
-        return survey(ranges, SurveySettings(), None, lambda *_: None)
+        return finished(survey(ranges, SurveySettings(), None))
 
 
 @lru_cache
@@ -91,7 +92,7 @@ def test_every_format_that_tells_all_gives_the_same(format: str, tmp_path: Path)
     traces = drawn(1)[:100]
     write(traces, format, tmp_path / "traces")
 
-    assert kinds_of(surveyed(read_file(tmp_path / "traces", Tally(), None, None))) == kinds_of(
+    assert kinds_of(surveyed(read_file(tmp_path / "traces", ReadTally(), None, None))) == kinds_of(
         surveyed(spans_of(traces))
     )
 

@@ -1,13 +1,10 @@
 """`cutset endpoints`: where faults can be injected, and the few places that stand for all."""
 
-import json
-import random
-from collections import defaultdict
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from cutset.app.survey import find_endpoints
 from cutset.cli.options import (
     DEFAULT_STORE,
     ByCallsOption,
@@ -17,10 +14,10 @@ from cutset.cli.options import (
     UntilOption,
     WorkersOption,
 )
-from cutset.cli.survey import print_table, run_survey
-from cutset.model.wording import count
-from cutset.select.complexity import DEFAULT_WEIGHTS
-from cutset.select.endpoints import Endpoint, endpoints, injection_targets
+from cutset.cli.output import print_document, print_lines
+from cutset.cli.survey import show_survey
+from cutset.report.survey.endpoints import to_document, to_lines
+from cutset.survey.run import SurveySettings
 
 
 def endpoints_command(
@@ -46,34 +43,9 @@ def endpoints_command(
     - `cutset endpoints --top 5`: targets within the five most complex request classes
     - `cutset endpoints --json | jq -r '.targets[].point'`: as points that other commands understand
     """
-    survey = run_survey(store, since, until, workers, by_calls=by_calls)
-    used: dict[Endpoint, dict[str, int]] = defaultdict(dict)
-    for (endpoint, service), calls in sorted(endpoints(survey.kinds).items()):
-        used[endpoint][service] = calls
-    ranked = sorted(survey.classes.items(), key=lambda item: (-item[1].complexity(DEFAULT_WEIGHTS), item[0]))
-    shown = {name: summary.representative.calls for name, summary in ranked[:top]}
-    traces = {name: summary.representative.trace_id for name, summary in ranked[:top]}
-    targets = injection_targets(shown, services_each=services_each, rng=random.Random(seed))  # noqa: S311 -- no secret
+    survey = show_survey(store, since, until, workers, SurveySettings(by_calls=by_calls))
+    choice = find_endpoints(survey, top=top, services_each=services_each, seed=seed)
     if as_json:
-        document = {
-            "endpoints": [{"endpoint": str(endpoint), "services": services} for endpoint, services in used.items()],
-            "targets": [
-                {
-                    "endpoint": str(target.endpoint),
-                    "point": str(target.point),
-                    "request_class": target.request_class,
-                    "trace_id": traces[target.request_class],
-                }
-                for target in targets
-            ],
-        }
-        print(json.dumps(document, indent=2))
-        return
-    console = Console(highlight=False, soft_wrap=True)
-    rows = [(str(target.endpoint), str(target.point), target.request_class) for target in targets]
-    print_table(console, ("endpoint", "inject at", "seen in"), rows)
-    console.print(
-        f"\n{count(len(targets), 'target')} for {count(len(used), 'endpoint')}, which services use in "
-        f"{count(sum(map(len, used.values())), 'place')}.",
-        style="dim",
-    )
+        print_document(to_document(choice))
+    else:
+        print_lines(to_lines(choice))

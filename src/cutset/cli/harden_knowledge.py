@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cutset.cli.survey import run_survey
+from cutset.app.survey import survey_traces
 from cutset.config.harden import HardenChoice
 from cutset.harden.failure_rates import Calls, calls_seen, failure_rates
 from cutset.harden.probability import Rates, common_cause, rates_of
@@ -15,6 +15,7 @@ from cutset.model.fault import points_of
 from cutset.model.finding import Finding
 from cutset.model.mesh import MeshSpec
 from cutset.model.point import Point
+from cutset.model.steps import finished
 from cutset.model.summary import CampaignSummary, summarise
 from cutset.select.api_rank import TraceKind, api_rank
 from cutset.select.rankings import trace_kinds
@@ -42,7 +43,7 @@ def gather(campaign: str, events: Sequence[CampaignEvent], store: Path, choice: 
     evidence = evidence_of(events, summary.findings)
     if not open_spans(store).spans:
         return Knowledge(campaign, events, summary, _ranks_of(events), evidence, choice.traffic)
-    survey = run_survey(store, "", "", "")
+    survey = finished(survey_traces(store))
     days = max((open_spans(store).last_ns - open_spans(store).first_ns) / 86_400e9, 1 / 24)
     seen = {name: each.traces / days for name, each in survey.classes.items()}
     traffic = {request.name: seen[request.name] for request in summary.requests if request.name in seen}

@@ -1,9 +1,6 @@
 """`cutset ingest`: read traces of any source into the store."""
 
-import json
-import os
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -12,60 +9,18 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from cutset.cli.moments import parse_duration_ns, parse_moment_ns
+from cutset.app.ingest import IngestEvent, IngestSettings, SourcesFound, ingest_traces
 from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
-from cutset.cli.run import run_async
-from cutset.errors import CutsetError, InputError, UsageError
+from cutset.cli.output import notes, print_document, print_lines
+from cutset.errors import UsageError
+from cutset.model.moments import parse_duration_ns, parse_moment_ns
+from cutset.model.steps import finished
 from cutset.model.wording import count
-from cutset.store.manifest import open_spans
-from cutset.store.spans import Ingest, begin_ingest, forget_before
-from cutset.survey.ingest import FileRead, ingest_files, ingest_server
-from cutset.survey.workers import open_executor
-from cutset.traces.files.reading import Format, find_files
-from cutset.traces.files.tally import Tally
-from cutset.traces.servers.reading import ServerQuery, is_server, server_of
+from cutset.report.survey.ingest import SHOWN_PROBLEMS, to_document, to_lines
+from cutset.survey.ingest import SourceRead
+from cutset.traces.files.reading import Format
 
 LINE_SECONDS = 10  # between lines of progress where there is no terminal
-SHOWN_PROBLEMS = 10
-
-
-@dataclass(slots=True)
-class _Reading:
-    """What all sources together came to, with progress on standard error."""
-
-    sources: int
-    console: Console
-    started: float = field(default_factory=time.monotonic)
-    shown: float = field(default_factory=time.monotonic)
-    done: int = 0
-    tally: Tally = field(default_factory=Tally)
-    problems: list[CutsetError] = field(default_factory=list)
-
-    def show(self, unfinished: int = 0) -> None:
-        interval = 0.2 if self.console.is_terminal else LINE_SECONDS
-        if time.monotonic() - self.shown < interval:
-            return
-        self.shown = time.monotonic()
-        spans = self.tally.spans + unfinished
-        rate = spans / (self.shown - self.started)
-        end = "\r" if self.console.is_terminal else "\n"
-        line = f"{self.done} of {count(self.sources, 'source')} read, {count(spans, 'span')}, {rate:,.0f} a second"
-        self.console.print(f"{line:<78}", end=end)
-
-    def clear(self) -> None:
-        if self.console.is_terminal:
-            self.console.print(" " * 79, end="\r")
-
-    def finished(self, tally: Tally, problem: CutsetError | None = None) -> None:
-        self.done += 1
-        self.tally.spans += tally.spans
-        for reason, times in tally.skipped.items():
-            self.tally.skip(reason, tally.first_at[reason], times)
-        if problem is not None:
-            self.problems.append(problem)
-            if self.sources > 1 and len(self.problems) <= SHOWN_PROBLEMS:
-                self.console.print(f"[yellow]skipped[/] {escape(problem.message)}")
-        self.show()
 
 
 def ingest_command(
@@ -110,88 +65,65 @@ def ingest_command(
     - `cutset ingest tempo+https://tempo:3200 --since 15m --keep 30d`: now and then, by a scheduler
     """
     now_ns = time.time_ns()
-    keep_ns = parse_duration_ns(keep) if keep else None
-    since_ns, until_ns = parse_moment_ns(since, now_ns), parse_moment_ns(until, now_ns)
-    if since_ns >= until_ns:
-        raise UsageError(f"`--since {since}` is not before `--until {until}`")
-    servers = [source for source in sources if is_server(source)]
-    for source in servers:
-        server_of(source)  # an address with a mistake is told before anything is read
-    stored_in = open_spans(store).folder
-    files = [
-        file
-        for file in find_files([source for source in sources if not is_server(source)])
-        if not file.absolute().is_relative_to(stored_in)
-    ]
-    reading = _Reading(len(files) + len(servers), Console(stderr=True, highlight=False, soft_wrap=True))
-    with begin_ingest(store) as ingest:
-        _read_files(files, ingest, reading, format, mapping, str(workers or min(len(files), os.cpu_count() or 1)))
-        cursors = open_spans(store).cursors
-        for source in servers:
-            _read_server(ServerQuery(source, since_ns, until_ns, service, limit), ingest, reading, cursors)
-    forgotten = forget_before(store, now_ns - keep_ns) if keep_ns is not None else 0
-    reading.clear()
-    if not reading.tally.spans and not servers:
-        raise reading.problems[0] if reading.problems else _nothing_read(reading.tally)
-    _conclude(reading, ingest.new_spans, forgotten, as_json=as_json)
-
-
-def _nothing_read(tally: Tally) -> InputError:
-    reasons = "; ".join(f"{times:,} × {reason}" for reason, times in tally.skipped.most_common())
-    return InputError(
-        f"No span could be read{f': {reasons}' if reasons else ''}", hint="Say with `--format` what the files are in"
+    settings = IngestSettings(
+        format,
+        mapping,
+        parse_moment_ns(since, now_ns),
+        parse_moment_ns(until, now_ns),
+        service,
+        limit,
+        workers,
+        parse_duration_ns(keep) if keep else None,
     )
-
-
-def _read_files(
-    files: Sequence[Path],
-    ingest: Ingest,
-    reading: _Reading,
-    format: Format | None,  # noqa: A002
-    mapping: Path | None,
-    workers: str,
-) -> None:
-    def done(read: FileRead) -> None:
-        reading.finished(read.tally, read.problem)
-
-    if not files:
-        return
-    with open_executor(workers) as executor:
-        ingest_files(files, ingest, executor, format=format, mapping=mapping, on_file=done, on_batch=reading.show)
-
-
-def _read_server(query: ServerQuery, ingest: Ingest, reading: _Reading, cursors: Mapping[str, int]) -> None:
-    tally = Tally()
-    run_async(ingest_server(query, ingest, tally, cursors, reading.show))
-    reading.finished(tally)
-
-
-def _conclude(reading: _Reading, new: int, forgotten: int, *, as_json: bool) -> None:
-    tally = reading.tally
-    seconds = time.monotonic() - reading.started
+    if parse_moment_ns(since, now_ns) >= parse_moment_ns(until, now_ns):
+        raise UsageError(f"`--since {since}` is not before `--until {until}`")
+    progress = _Progress(notes())
+    try:
+        ingested = finished(ingest_traces(store, sources, settings), progress.tell)
+    finally:
+        progress.clear()
     if as_json:
-        skipped = [
-            {"reason": reason, "count": times, "first_at": tally.first_at[reason]}
-            for reason, times in tally.skipped.most_common()
-        ]
-        document = {
-            "sources": reading.done,
-            "spans_read": tally.spans,
-            "spans_new": new,
-            "spans_forgotten": forgotten,
-            "skipped": skipped,
-            "problems": [problem.message for problem in reading.problems],
-            "seconds": round(seconds, 3),
-        }
-        print(json.dumps(document, indent=2))
-        return
-    console = Console(highlight=False, soft_wrap=True)
-    known = f", {count(tally.spans - new, 'span')} of them stored already" if new < tally.spans else ""
-    console.print(f"Read {count(tally.spans, 'span')} of {count(reading.done, 'source')} in {seconds:.1f} s{known}")
-    for reason, times in tally.skipped.most_common():
-        console.print(f"  skipped {times:,} × {escape(reason)}  [dim]first at {escape(tally.first_at[reason])}[/]")
-    if len(reading.problems) > SHOWN_PROBLEMS:
-        console.print(f"  skipped {len(reading.problems) - SHOWN_PROBLEMS:,} more files")
-    if forgotten:
-        console.print(f"Forgot {count(forgotten, 'span')} that were too old")
-    console.print("Next: `cutset classes` shows which requests these are", style="dim")
+        print_document(to_document(ingested))
+    else:
+        print_lines(to_lines(ingested))
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far all sources together are, on standard error."""
+
+    console: Console
+    started: float = field(default_factory=time.monotonic)
+    shown: float = field(default_factory=time.monotonic)
+    sources: int = 0
+    done: int = 0
+    spans: int = 0  # of the sources that are done
+    problems: int = 0
+
+    def tell(self, event: IngestEvent) -> None:
+        if isinstance(event, SourcesFound):
+            self.sources = event.number
+        elif isinstance(event, SourceRead):
+            self.done += 1
+            self.spans += event.tally.spans
+            if event.problem is not None:
+                self.problems += 1
+                if self.sources > 1 and self.problems <= SHOWN_PROBLEMS:
+                    self.console.print(f"[yellow]skipped[/] {escape(event.problem.message)}")
+            self._show(self.spans)
+        else:
+            self._show(self.spans + event.spans)
+
+    def _show(self, spans: int) -> None:
+        interval = 0.2 if self.console.is_terminal else LINE_SECONDS
+        if time.monotonic() - self.shown < interval:
+            return
+        self.shown = time.monotonic()
+        rate = spans / (self.shown - self.started)
+        end = "\r" if self.console.is_terminal else "\n"
+        line = f"{self.done} of {count(self.sources, 'source')} read, {count(spans, 'span')}, {rate:,.0f} a second"
+        self.console.print(f"{line:<78}", end=end)
+
+    def clear(self) -> None:
+        if self.console.is_terminal:
+            self.console.print(" " * 79, end="\r")

@@ -1,12 +1,10 @@
 """`cutset rank`: the APIs whose failure would touch most."""
 
-import json
-from enum import StrEnum
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from cutset.app.survey import rank_apis
 from cutset.cli.options import (
     DEFAULT_STORE,
     JsonOption,
@@ -16,17 +14,11 @@ from cutset.cli.options import (
     UntilOption,
     WorkersOption,
 )
-from cutset.cli.survey import print_table, run_survey
-from cutset.errors import UsageError
-from cutset.model.wording import count
-from cutset.select.api_rank import Preference, api_rank
-from cutset.select.rankings import dynamic_rank, static_rank, trace_kinds
-
-
-class Ranking(StrEnum):
-    API_RANK = "api-rank"
-    STATIC = "static"
-    DYNAMIC = "dynamic"
+from cutset.cli.output import print_document, print_lines
+from cutset.cli.survey import show_survey
+from cutset.report.survey.rank import to_document, to_lines
+from cutset.select.api_rank import Preference
+from cutset.select.rankings import Ranking
 
 
 def rank_command(
@@ -54,24 +46,8 @@ def rank_command(
     - `cutset rank --preference frequency`: what is done often counts more
     - `cutset rank --by dynamic --json`: by number of calls alone
     """
-    kinds = run_survey(store, since, until, workers).kinds
-    scores = {
-        Ranking.API_RANK: api_rank(trace_kinds(kinds), preference=preference),
-        Ranking.STATIC: static_rank(kinds),
-        Ranking.DYNAMIC: dynamic_rank(kinds),
-    }
-    ranked = sorted(scores[by], key=lambda api: (-scores[by][api], api))
-    if not ranked:
-        raise UsageError("No trace has a call from one service to another", hint="`cutset classes` shows what there is")
+    scores = rank_apis(show_survey(store, since, until, workers), preference)
     if as_json:
-        documents = [{"api": str(api)} | {each: scores[each][api] for each in Ranking} for api in ranked]
-        print(json.dumps({"by": by, "preference": preference, "apis": documents}, indent=2))
-        return
-    console = Console(highlight=False, soft_wrap=True)
-    rows = [
-        (str(place), *(f"{scores[each][api]:.3f}" for each in Ranking), str(api))
-        for place, api in enumerate(ranked[:top], 1)
-    ]
-    print_table(console, ("", *Ranking, "API"), rows)
-    if len(ranked) > top:
-        console.print(f"\n{count(len(ranked), 'API')} in all; `--top` shows more", style="dim")
+        print_document(to_document(scores, by, preference))
+    else:
+        print_lines(to_lines(scores, by, top))

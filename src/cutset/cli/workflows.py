@@ -1,11 +1,10 @@
 """`cutset workflows`: the parts of the system that most requests go through."""
 
-import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from cutset.app.survey import find_workflows
 from cutset.cli.options import (
     DEFAULT_STORE,
     JsonOption,
@@ -15,10 +14,10 @@ from cutset.cli.options import (
     UntilOption,
     WorkersOption,
 )
-from cutset.cli.survey import named, printable, run_survey
+from cutset.cli.output import print_document, print_lines
+from cutset.cli.survey import show_survey
 from cutset.errors import UsageError
-from cutset.model.wording import count
-from cutset.select.workflows import Workflow, critical_workflows
+from cutset.report.survey.workflows import to_document, to_lines
 
 
 def workflows_command(
@@ -52,12 +51,8 @@ def workflows_command(
     """
     if min_services > max_services:
         raise UsageError(f"`--min-services {min_services}` is more than `--max-services {max_services}`")
-    kinds = run_survey(store, since, until, workers).kinds
-    services = {call.point.service for tree in kinds for call in tree.walk()}
-    for each in front_end or ():
-        named(each, dict.fromkeys(services), "service")
-    found = critical_workflows(
-        kinds.items(),
+    critical = find_workflows(
+        show_survey(store, since, until, workers),
         min_share=min_share / 100,
         min_services=min_services,
         max_services=max_services,
@@ -67,35 +62,6 @@ def workflows_command(
         front_ends=front_end or (),
     )
     if as_json:
-        document = {
-            "traces": found.traces,
-            "complete_from": found.complete_from,
-            "stopped": found.stopped,
-            "workflows": [_document(workflow) for workflow in found.workflows],
-        }
-        print(json.dumps(document, indent=2))
-        return
-    console = Console(highlight=False, soft_wrap=True)
-    for number, workflow in enumerate(found.workflows, 1):
-        console.print(
-            f"[bold]{number}.[/] {printable(' · '.join(workflow.services))}  "
-            f"[dim]{count(workflow.traces, 'trace')}, {workflow.share:.1%}[/]"
-        )
-        for call in workflow.calls:
-            console.print(f"     {printable(str(call))}")
-    if not found.workflows:
-        console.print("No workflow is that common; try a lower `--min-share` or other numbers of services")
-    if found.stopped:
-        console.print(
-            f"[yellow]There are too many to look at all:[/] those in less than {count(found.complete_from, 'trace')} "
-            "may be missing; lower `--max-services` or raise `--min-share`"
-        )
-
-
-def _document(workflow: Workflow) -> dict[str, object]:
-    return {
-        "services": workflow.services,
-        "calls": [str(call) for call in workflow.calls],
-        "traces": workflow.traces,
-        "share": workflow.share,
-    }
+        print_document(to_document(critical))
+    else:
+        print_lines(to_lines(critical))

@@ -6,7 +6,10 @@ weights; ours count a component as five spans and a second as ten, so that in a 
 alone.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from cutset.model.survey import ClassSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +25,15 @@ DEFAULT_WEIGHTS = Weights()
 def complexity(spans: float, components: float, nanoseconds: float, weights: Weights) -> float:
     """Of one trace, or of the means of many: a weighted sum of means is the mean of weighted sums."""
     return weights.spans * spans + weights.components * components + weights.seconds * nanoseconds / 1e9
+
+
+def class_complexity(summary: ClassSummary, weights: Weights = DEFAULT_WEIGHTS) -> float:
+    """The mean of its traces'."""
+    traces = summary.traces
+    return complexity(summary.spans / traces, summary.components / traces, summary.total_ns / traces, weights)
+
+
+def most_complex_first(
+    classes: Mapping[str, ClassSummary], weights: Weights = DEFAULT_WEIGHTS
+) -> list[tuple[str, ClassSummary]]:
+    return sorted(classes.items(), key=lambda item: (-class_complexity(item[1], weights), item[0]))

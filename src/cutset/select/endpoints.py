@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 
 from cutset.model.call_tree import CallTree, Component
 from cutset.model.point import Point
+from cutset.model.survey import Survey
+from cutset.select.complexity import most_complex_first
 
 _OPERATIONS = frozenset({Component.DATABASE, Component.CACHE, Component.QUEUE})
 
@@ -33,6 +35,24 @@ class Target:
     endpoint: Endpoint
     point: Point  # with its caller; the last occurrence where there are several
     request_class: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointChoice:
+    used: Mapping[Endpoint, Mapping[str, int]]  # how often which service called it
+    targets: Sequence[Target]
+    trace_ids: Mapping[str, str]  # of the trace that shows a request class
+
+
+def choose_endpoints(survey: Survey, *, classes: int, services_each: int, rng: random.Random) -> EndpointChoice:
+    """Targets within so many of the most complex request classes."""
+    used: dict[Endpoint, dict[str, int]] = {}
+    for (endpoint, service), calls in sorted(endpoints(survey.kinds).items()):
+        used.setdefault(endpoint, {})[service] = calls
+    shown = {name: summary.representative for name, summary in most_complex_first(survey.classes)[:classes]}
+    calls_of = {name: representative.calls for name, representative in shown.items()}
+    targets = injection_targets(calls_of, services_each=services_each, rng=rng)
+    return EndpointChoice(used, targets, {name: representative.trace_id for name, representative in shown.items()})
 
 
 def endpoint_of(call: CallTree) -> Endpoint:

@@ -2,12 +2,29 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 
 from cutset.model.call_tree import CallTree
 from cutset.model.point import Point
-from cutset.select.api_rank import TraceKind
+from cutset.select.api_rank import Preference, TraceKind, api_rank
+
+
+class Ranking(StrEnum):
+    API_RANK = "api-rank"
+    STATIC = "static"
+    DYNAMIC = "dynamic"
+
 
 Edges = frozenset[tuple[Point, Point]]
+
+
+def rankings(kinds: Mapping[CallTree, int], preference: Preference) -> dict[Ranking, dict[Point, float]]:
+    """The score of each API, by each of them."""
+    return {
+        Ranking.API_RANK: api_rank(trace_kinds(kinds), preference=preference),
+        Ranking.STATIC: static_rank(kinds),
+        Ranking.DYNAMIC: dynamic_rank(kinds),
+    }
 
 
 def trace_kinds(kinds: Mapping[CallTree, int]) -> list[TraceKind]:

@@ -1,12 +1,12 @@
 """Fills the store: from files, several at a time, and from trace servers, window by window."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from cutset.errors import CutsetError
@@ -14,21 +14,30 @@ from cutset.model.span import Span
 from cutset.store.spans import Ingest, Staged, stage_spans
 from cutset.survey.workers import each, without_collector
 from cutset.traces.files.reading import Format, read_file
-from cutset.traces.files.tally import Tally
 from cutset.traces.servers.reading import ServerQuery, read_server
+from cutset.traces.tally import ReadTally
 
 BATCH_SPANS = 200_000  # a part of decent size in the store
 COMMIT_SECONDS = 30  # what is lost at most of a reading from a server, which may take hours
 
 
 @dataclass(frozen=True, slots=True)
-class FileRead:
-    """What became of one file."""
+class SpansRead:
+    """So many of a source, which has more."""
 
-    path: Path
-    tally: Tally
+    spans: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRead:
+    """What became of one source."""
+
+    name: str
+    tally: ReadTally
     problem: CutsetError | None = None  # it was not read to its end
-    staged: list[Staged] = field(default_factory=list)
+
+
+_Staging = tuple[SpansRead | SourceRead, list[Staged]]  # what is told, and where the spans are
 
 
 def ingest_files(
@@ -38,24 +47,25 @@ def ingest_files(
     *,
     format: Format | None,  # noqa: A002 -- as everywhere
     mapping: Path | None,
-    on_file: Callable[[FileRead], None],
-    on_batch: Callable[[int], None],
-) -> None:
-    """A problem with one file does not stop the others. `on_batch` is told how many spans of a file are read."""
-    read = partial(_stage_file, staging=ingest.staging, format=format, mapping=mapping, on_batch=None)
-    if executor is None:
-        read = partial(read, on_batch=on_batch)
-    for result in each(executor, read, files):
-        for staged in result.staged:
-            ingest.adopt(str(result.path), staged)
-        ingest.log(str(result.path), format=format or "", spans_read=result.tally.spans, skipped=result.tally.skipped)
-        on_file(result)
+) -> Iterator[SpansRead | SourceRead]:
+    """A problem with one file does not stop the others."""
+    stage = partial(_stage, staging=ingest.staging, format=format, mapping=mapping)
+    here = executor is None
+    for read, staged in (
+        chain.from_iterable(map(stage, files)) if here else each(executor, partial(_last, stage), files)
+    ):
+        if isinstance(read, SourceRead):
+            for part in staged:
+                ingest.adopt(read.name, part)
+            ingest.log(read.name, format=format or "", spans_read=read.tally.spans, skipped=read.tally.skipped)
+        yield read
 
 
 async def ingest_server(
-    query: ServerQuery, ingest: Ingest, tally: Tally, cursors: Mapping[str, int], on_batch: Callable[[int], None]
-) -> None:
+    query: ServerQuery, ingest: Ingest, cursors: Mapping[str, int]
+) -> AsyncGenerator[SpansRead | SourceRead]:
     """Every window is stored before the cursor moves past it, so that an interrupted reading goes on where it was."""
+    tally = ReadTally()
     name = f"{query.url} {query.service}".rstrip()
     since, until = f"{name} since", f"{name} until"
     # Only if what was read before leaves no gap: all of it, from then until the cursor.
@@ -64,32 +74,30 @@ async def ingest_server(
     ingest.set_cursor(until, cursors[until] if resumes else query.since_ns)
     async with aclosing(read_server(query, tally, cursors[until] if resumes else 0)) as batches:
         committed = time.monotonic()
-        while True:
-            try:
-                spans, cursor_ns = await anext(batches)
-            except StopAsyncIteration:
-                break
-            except BaseException:
-                ingest.commit()  # what was read so far, with the cursor to go on from
-                raise
-            ingest.add(name, spans)
-            ingest.set_cursor(until, cursor_ns)
-            if time.monotonic() - committed > COMMIT_SECONDS:
-                ingest.commit()
-                committed = time.monotonic()
-            on_batch(tally.spans)
+        try:
+            async for spans, cursor_ns in batches:
+                ingest.add(name, spans)
+                ingest.set_cursor(until, cursor_ns)
+                if time.monotonic() - committed > COMMIT_SECONDS:
+                    ingest.commit()
+                    committed = time.monotonic()
+                yield SpansRead(tally.spans)
+        except BaseException:
+            ingest.commit()  # what was read so far, with the cursor to go on from
+            raise
     ingest.log(name, format="", spans_read=tally.spans, skipped=tally.skipped)
+    yield SourceRead(name, tally)
 
 
-def _stage_file(
+def _stage(
     path: Path,
     staging: Path,
     format: Format | None,  # noqa: A002
     mapping: Path | None,
-    on_batch: Callable[[int], None] | None,
-) -> FileRead:
-    result = FileRead(path, Tally())
-    spans = read_file(path, result.tally, format, mapping)
+) -> Iterator[_Staging]:
+    """Ends with what became of the file, and where its spans are."""
+    tally, staged = ReadTally(), list[Staged]()
+    spans = read_file(path, tally, format, mapping)
     problem: CutsetError | None = None
     while problem is None:
         batch: list[Span] = []
@@ -101,7 +109,11 @@ def _stage_file(
                 problem = error
             if not batch:
                 break
-            result.staged.append(stage_spans(staging, batch))
-        if on_batch is not None:
-            on_batch(result.tally.spans)
-    return replace(result, problem=problem)
+            staged.append(stage_spans(staging, batch))
+        yield SpansRead(tally.spans), []
+    yield SourceRead(str(path), tally, problem), staged
+
+
+def _last(stage: Callable[[Path], Iterator[_Staging]], path: Path) -> _Staging:
+    """What other processes are asked for: nobody sees how far they are."""
+    return list(stage(path))[-1]

@@ -4,7 +4,8 @@ Traces are split by their ids, so that each is read whole by one worker. First t
 of them vary; then the traces, each distinct shape only once. Works on any `Executor`, a process pool or a Dask cluster.
 """
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Generator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,12 +15,17 @@ from cutset.lineage.classes import is_named_by_span, request_class
 from cutset.lineage.templates import PathCounts, Templates, learn, mask_name, merge, templates_of
 from cutset.model.shape import Shape
 from cutset.model.span import SpanLabel
+from cutset.model.survey import ClassSummary, Representative, Survey
 from cutset.select.complexity import DEFAULT_WEIGHTS, Weights, complexity
 from cutset.store.shapes import TraceRange, path_counts, routes, shapes
-from cutset.survey.summary import ClassSummary, Representative, Survey, absorb, better, concluded
+from cutset.survey.merge import best, class_of, concluded, merged
 from cutset.survey.workers import each, without_collector
 
-Progress = Callable[[int, int], None]  # parts done, of how many
+
+@dataclass(frozen=True, slots=True)
+class PartsRead:
+    done: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +35,21 @@ class SurveySettings:
 
 
 def survey(
-    ranges: Sequence[TraceRange], settings: SurveySettings, executor: Executor | None, on_progress: Progress
-) -> Survey:
+    ranges: Sequence[TraceRange], settings: SurveySettings, executor: Executor | None
+) -> Generator[PartsRead, None, Survey]:
+    """Says how far it is; returns the survey."""
     total = 2 * len(ranges)
     paths = PathCounts()
     for done, counted in enumerate(each(executor, _learn_paths, ranges), 1):
         paths = merge(paths, counted)
-        on_progress(done, total)
+        yield PartsRead(done, total)
     result = Survey()
     read = partial(_survey_range, templates=templates_of(paths), settings=settings)
+    for done, part in enumerate(each(executor, read, ranges), len(ranges) + 1):
+        with without_collector():
+            result = merged(result, part)
+        yield PartsRead(done, total)
     with without_collector():
-        for done, part in enumerate(each(executor, read, ranges), len(ranges) + 1):
-            absorb(result, part)
-            on_progress(done, total)
         return concluded(result)
 
 
@@ -50,22 +58,24 @@ def _learn_paths(part: TraceRange) -> PathCounts:
 
 
 def _survey_range(part: TraceRange, templates: Templates, settings: SurveySettings) -> Survey:
-    batch = shapes(part, partial(_canonical, templates=templates))
-    reader = CallReader(batch.labels)
-    # Traces that entered alike and did the same, by the identity of what the reader gives for all of them.
-    alike: dict[tuple[int, int, bool], tuple[Reading, list[Shape]]] = {}
-    result = Survey()
     with without_collector():
+        batch = shapes(part, partial(_canonical, templates=templates))
+        reader = CallReader(batch.labels)
+        # Traces that entered alike and did the same, by the identity of what the reader gives for all of them.
+        alike: dict[tuple[int, int, bool], tuple[Reading, list[Shape]]] = {}
+        headless = 0
         for shape in batch.shapes:
             reading = reader.read(shape.labels, shape.parents)
             if reading.headless:
-                result.headless += shape.traces
+                headless += shape.traces
             else:
                 alike.setdefault((reading.entry, id(reading.tree), reading.whole), (reading, []))[1].append(shape)
-        for reading, found in alike.values():
-            _count(result, batch.labels[reading.entry], reading, found, reader=reader, settings=settings)
-    result.answers = reader.answers
-    return result
+        groups: dict[str, list[_Group]] = defaultdict(list)
+        for reading, same in alike.values():
+            group = _group(batch.labels[reading.entry], reading, same, settings)
+            groups[f"{group.summary.service} {group.summary.name}"].append(group)
+        classes = {key: _class_of(of_class, reader) for key, of_class in groups.items()}
+        return Survey(classes, headless, {call: frozenset(points) for call, points in reader.answers.items()})
 
 
 def _canonical(label: SpanLabel, templates: Templates) -> SpanLabel:
@@ -78,32 +88,42 @@ def _canonical(label: SpanLabel, templates: Templates) -> SpanLabel:
     return replace(label, url_path=path, name=mask_name(name))
 
 
-def _count(
-    result: Survey,
-    entry: SpanLabel,
-    reading: Reading,
-    found: Sequence[Shape],
-    *,
-    reader: CallReader,
-    settings: SurveySettings,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Traces with one call structure, and the most complex of their shapes."""
+
+    summary: ClassSummary
+    shape: Shape
+
+
+def _group(entry: SpanLabel, reading: Reading, same: Sequence[Shape], settings: SurveySettings) -> _Group:
     tree = reading.tree
-    name = request_class(entry, tree, by_calls=settings.by_calls)
     components = len({call.point.service for call in tree.walk()})
-    key = f"{entry.service} {name}"
-    summary = result.classes.get(key)
-    if summary is None:
-        summary = result.classes[key] = ClassSummary(name, entry.service, Representative(-1.0, "", ()))
-    for shape in found:
-        spans = len(shape.labels)
-        score = complexity(spans, components, shape.longest_ns, settings.weights)
-        candidate = Representative(score, shape.longest_trace_id, ())
-        if better(candidate, summary.representative) is candidate:
-            summary.representative = replace(candidate, calls=reader.calls_in_order(shape.labels, shape.parents))
-        summary.spans += shape.traces * spans
-        summary.total_ns += shape.total_ns
-    traces = sum(shape.traces for shape in found)
-    kinds = summary.kinds if reading.whole else summary.torn
-    kinds[tree] = kinds.get(tree, 0) + traces
-    summary.components += traces * components
-    summary.named_by_span = summary.named_by_span or is_named_by_span(entry)
+    traces = sum(shape.traces for shape in same)
+    by_score = {
+        Representative(
+            complexity(len(shape.labels), components, shape.longest_ns, settings.weights), shape.longest_trace_id
+        ): shape
+        for shape in same
+    }
+    representative = best(by_score)
+    kinds = {tree: traces}
+    summary = ClassSummary(
+        request_class(entry, tree, by_calls=settings.by_calls),
+        entry.service,
+        representative,
+        kinds if reading.whole else {},
+        {} if reading.whole else kinds,
+        spans=sum(shape.traces * len(shape.labels) for shape in same),
+        components=traces * components,
+        total_ns=sum(shape.total_ns for shape in same),
+        named_by_span=is_named_by_span(entry),
+    )
+    return _Group(summary, by_score[representative])
+
+
+def _class_of(groups: Sequence[_Group], reader: CallReader) -> ClassSummary:
+    summary = class_of([group.summary for group in groups])
+    shape = next(group.shape for group in groups if group.summary.representative is summary.representative)
+    calls = reader.calls_in_order(shape.labels, shape.parents)
+    return replace(summary, representative=replace(summary.representative, calls=calls))

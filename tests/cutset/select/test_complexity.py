@@ -1,4 +1,6 @@
-from cutset.select.complexity import DEFAULT_WEIGHTS, Weights, complexity
+from tests.samples.surveyed_shop import surveyed_shop
+
+from cutset.select.complexity import DEFAULT_WEIGHTS, Weights, complexity, most_complex_first
 
 
 def test_more_spans_more_components_and_more_time_are_more_complex() -> None:
@@ -21,3 +23,9 @@ def test_the_score_of_means_is_the_mean_of_scores() -> None:
     scores = [complexity(*trace, DEFAULT_WEIGHTS) for trace in traces]
     means = [sum(factor) / len(traces) for factor in zip(*traces, strict=True)]
     assert abs(complexity(*means, DEFAULT_WEIGHTS) - sum(scores) / len(scores)) < 1e-9
+
+
+def test_classes_of_equal_complexity_come_by_name() -> None:
+    classes = surveyed_shop().classes
+    assert [name for name, _ in most_complex_first(classes)] == ["GET /cart", "GET /"]
+    assert [name for name, _ in most_complex_first(classes, Weights(0, 0, 0))] == ["GET /", "GET /cart"]

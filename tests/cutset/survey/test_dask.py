@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from tests.samples.survey_traces import some_traces
 
+from cutset.model.steps import finished
 from cutset.store.manifest import open_spans
 from cutset.store.shapes import TraceRange, trace_ranges
 from cutset.store.spans import begin_ingest
-from cutset.survey.run import SurveySettings, survey
+from cutset.survey.run import PartsRead, SurveySettings, survey
 from cutset.survey.workers import open_executor
 
 distributed = pytest.importorskip("distributed")
@@ -35,25 +36,25 @@ def ranges(tmp_path: Path) -> Sequence[TraceRange]:
 
 
 def test_a_cluster_finds_what_one_process_finds(cluster, ranges: Sequence[TraceRange]) -> None:
-    alone = survey(ranges, SurveySettings(), None, lambda *_: None)
+    alone = finished(survey(ranges, SurveySettings(), None))
 
     with open_executor(cluster.scheduler_address.replace("tcp://", "dask://")) as executor:
-        assert survey(ranges, SurveySettings(), executor, lambda *_: None) == alone
+        assert finished(survey(ranges, SurveySettings(), executor)) == alone
 
 
 def test_the_result_is_the_same_when_a_worker_is_killed_midway(cluster, ranges: Sequence[TraceRange]) -> None:
-    alone = survey(ranges, SurveySettings(), None, lambda *_: None)
+    alone = finished(survey(ranges, SurveySettings(), None))
     killed: list[int] = []
 
     with distributed.Client(cluster.scheduler_address) as client:
         pids = sorted(client.run(os.getpid).values())
 
-    def kill_one(done: int, total: int) -> None:
-        assert done <= total
-        if done == len(ranges) + 1:  # of the traces themselves, few are read
+    def kill_one(read: PartsRead) -> None:
+        assert read.done <= read.total
+        if read.done == len(ranges) + 1:  # of the traces themselves, few are read
             os.kill(pids[0], signal.SIGKILL)
             killed.append(pids[0])
 
     with open_executor(cluster.scheduler_address.replace("tcp://", "dask://")) as executor:
-        assert survey(ranges, SurveySettings(), executor, kill_one) == alone
+        assert finished(survey(ranges, SurveySettings(), executor), kill_one) == alone
     assert killed

@@ -12,9 +12,9 @@ from cutset.errors import CutsetError, InputError, TargetError
 from cutset.model.span import Span, SpanKind
 from cutset.store.manifest import open_spans
 from cutset.store.spans import begin_ingest
-from cutset.survey.ingest import ingest_files, ingest_server
-from cutset.traces.files.tally import Tally
+from cutset.survey.ingest import SourceRead, SpansRead, ingest_files, ingest_server
 from cutset.traces.servers.reading import ServerQuery
+from cutset.traces.tally import ReadTally
 
 SECOND_NS = 1_000_000_000
 START_NS = 1_700_000_000 * SECOND_NS
@@ -77,7 +77,8 @@ def ingest(tmp_path: Path) -> Ingesting:
         try:
             with begin_ingest(tmp_path) as into:
                 query = ServerQuery(f"zipkin+http://127.0.0.1:{port}", *moments)
-                await ingest_server(query, into, Tally(), open_spans(tmp_path).cursors, lambda _: None)
+                async for _ in ingest_server(query, into, open_spans(tmp_path).cursors):
+                    pass
         finally:
             await runner.cleanup()
 
@@ -126,20 +127,11 @@ def test_a_gap_between_readings_is_not_taken_for_read(ingest: Ingesting) -> None
 
 
 def read_into(store: Path, file: Path, *, without_room: bool = False) -> list[CutsetError | None]:
-    problems: list[CutsetError | None] = []
     with begin_ingest(store) as into:
         if without_room:
             shutil.rmtree(into.staging)
-        ingest_files(
-            [file],
-            into,
-            None,
-            format=None,
-            mapping=None,
-            on_file=lambda read: problems.append(read.problem),
-            on_batch=lambda _: None,
-        )
-    return problems
+        told = list(ingest_files([file], into, None, format=None, mapping=None))
+    return [event.problem for event in told if isinstance(event, SourceRead)]
 
 
 def test_what_cannot_be_stored_is_no_problem_of_the_file(tmp_path: Path) -> None:
@@ -150,7 +142,7 @@ def test_what_cannot_be_stored_is_no_problem_of_the_file(tmp_path: Path) -> None
 
 
 def test_what_was_read_before_a_file_broke_off_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def breaks_off(_path: Path, tally: Tally, *_: object) -> Iterator[Span]:
+    def breaks_off(_path: Path, tally: ReadTally, *_: object) -> Iterator[Span]:
         for number in range(3):
             tally.spans += 1
             yield Span("1", f"{number}", "", "shop", "get", SpanKind.SERVER, START_NS, START_NS)
@@ -161,3 +153,40 @@ def test_what_was_read_before_a_file_broke_off_is_kept(tmp_path: Path, monkeypat
 
     assert open_spans(tmp_path).spans == 3
     assert [str(problem) for problem in problems] == ["the disk is broken"]
+
+
+def test_files_are_told_of_one_by_one(tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.json" for number in range(2)]
+    for number, file in enumerate(files, 1):
+        file.write_text(json.dumps([zipkin_span(second) for second in range(1, number + 1)]))
+    with begin_ingest(tmp_path / "store") as into:
+        told = list(ingest_files(files, into, None, format=None, mapping=None))
+
+    assert [event for event in told if isinstance(event, SpansRead)] == [SpansRead(1), SpansRead(2)]
+    read = [event for event in told if isinstance(event, SourceRead)]
+    assert [(event.name, event.tally.spans) for event in read] == [(str(files[0]), 1), (str(files[1]), 2)]
+
+
+def test_what_was_read_when_nobody_asks_any_more_is_kept(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        zipkin, app = Zipkin(1000), web.Application()
+        app.router.add_get("/api/v2/services", zipkin.services)
+        app.router.add_get("/api/v2/traces", zipkin.traces)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        port = runner.addresses[0][1]
+        query = ServerQuery(f"zipkin+http://127.0.0.1:{port}", START_NS, START_NS + 1000 * SECOND_NS)
+        try:
+            with begin_ingest(tmp_path) as into:
+                reading = ingest_server(query, into, {})
+                async for event in reading:
+                    if isinstance(event, SpansRead) and event.spans:
+                        break
+                await reading.aclose()
+                assert 0 < open_spans(tmp_path).spans < 100
+        finally:
+            await runner.cleanup()
+
+    asyncio.run(scenario())

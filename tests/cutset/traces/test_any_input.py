@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cutset.model.span import KEPT_ATTRIBUTES, SpanKind
 from cutset.traces.files import alibaba, csv_table, jaeger, nezha, zipkin
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 ENDPOINT = {"serviceName": "cart", "ipv4": "10.0.0.1"}
 JAEGER = {
@@ -104,7 +104,7 @@ def with_replaced(document, path, value):
 
 
 def check(reader, content):
-    for span in READERS[reader](io.BytesIO(content), Tally()):
+    for span in READERS[reader](io.BytesIO(content), ReadTally()):
         texts = [span.trace_id, span.span_id, span.parent_id, span.service, span.name]
         assert span.trace_id
         assert span.span_id

@@ -14,13 +14,13 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtobufSpan
 from cutset.errors import InputError
 from cutset.model.span import Span, SpanKind
 from cutset.traces.files.otlp import read_json, read_protobuf
-from cutset.traces.files.tally import Tally
 from cutset.traces.otlp import (
     line_from_json,
     line_from_protobuf,
     spans_from_json,
     spans_from_protobuf,
 )
+from cutset.traces.tally import ReadTally
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 SPAN = "b7ad6b7169203331"
@@ -421,7 +421,7 @@ def test_a_parent_of_zeros_means_a_root():
 
 
 def read(reader, content):
-    tally = Tally()
+    tally = ReadTally()
     return list(reader(io.BytesIO(content), tally)), dict(tally.skipped)
 
 

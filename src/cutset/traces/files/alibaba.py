@@ -17,8 +17,8 @@ from typing import BinaryIO, NamedTuple
 from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, Span, SpanKind
 from cutset.traces.conventions import MAX_TEXT, bounded, trace_id
 from cutset.traces.files.csv_table import rows
-from cutset.traces.files.tally import Tally
 from cutset.traces.files.times import NS_PER_UNIT, end_after, nanoseconds
+from cutset.traces.tally import ReadTally
 
 MAX_LINES = 50_000  # held at once; a trace that is scattered over more than that comes out in parts
 MAX_COMPARED = 16  # calls of one id that a line is compared with: real ids have a handful, and all with all takes long
@@ -48,7 +48,7 @@ class _Call(NamedTuple):
     side: int  # who recorded it: -1 the callee, 1 the caller, 0 either, since it took less than a millisecond
 
 
-def read(stream: BinaryIO, tally: Tally) -> Iterator[Span]:
+def read(stream: BinaryIO, tally: ReadTally) -> Iterator[Span]:
     traces: OrderedDict[str, set[_Call]] = OrderedDict()  # least recently touched first; equal lines count once
     held = 0
     for number, (timestamp, trace_text, *cells, rt, call_id) in rows(stream, tally, _COLUMNS, renamed=_COLUMNS_OF_2022):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import zstandard
 
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -41,7 +41,7 @@ def with_head(stream: BinaryIO, size: int) -> tuple[bytes, BinaryIO]:
     return head, _buffered(_chained(head, stream))
 
 
-def inflated(stream: BinaryIO, tally: Tally) -> BinaryIO:
+def inflated(stream: BinaryIO, tally: ReadTally) -> BinaryIO:
     head, stream = with_head(stream, 8)
     if head.startswith(GZIP):
         return _buffered(_inflate(stream, "gzip", tally))
@@ -52,7 +52,7 @@ def inflated(stream: BinaryIO, tally: Tally) -> BinaryIO:
     return stream
 
 
-def _inflate(stream: BinaryIO, name: str, tally: Tally) -> Iterator[bytes]:
+def _inflate(stream: BinaryIO, name: str, tally: ReadTally) -> Iterator[bytes]:
     """All members (of gzip) or frames (of zstd), one behind the other."""
     decoder, is_between, size = _decoder(name), True, 0
     data = b""

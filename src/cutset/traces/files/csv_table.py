@@ -37,8 +37,8 @@ from cutset.errors import UsageError
 from cutset.model.span import UNKNOWN_SERVICE, Span, SpanKind
 from cutset.model.wording import did_you_mean, known_names
 from cutset.traces.conventions import bounded, failed, kept, span_id, trace_id
-from cutset.traces.files.tally import Tally
 from cutset.traces.files.times import NS_PER_UNIT, end_after, nanoseconds
+from cutset.traces.tally import ReadTally
 
 if TYPE_CHECKING:
     import _csv  # where the type of a reader is
@@ -110,7 +110,7 @@ def _check(path: Path, key: object, value: object) -> None:
         raise UsageError(f"{path}: {key}: expected {expected}, found {value!r:.60}", hint="Correct that line")
 
 
-def read(stream: BinaryIO, tally: Tally, mapping: Mapping) -> Iterator[Span]:
+def read(stream: BinaryIO, tally: ReadTally, mapping: Mapping) -> Iterator[Span]:
     columns = [
         *(mapping.trace_id, mapping.span_id, mapping.service, mapping.name, mapping.start),
         *(mapping.parent_id, mapping.end, mapping.duration, mapping.kind, mapping.error),
@@ -145,7 +145,7 @@ def read(stream: BinaryIO, tally: Tally, mapping: Mapping) -> Iterator[Span]:
 
 def rows(
     stream: BinaryIO,
-    tally: Tally,
+    tally: ReadTally,
     columns: Sequence[str],
     *,
     delimiter: str = ",",
@@ -172,7 +172,7 @@ def rows(
             text.detach()  # or it would close the stream, which is not its own
 
 
-def _lines(reader: "_csv.Reader", tally: Tally) -> Iterator[tuple[int, list[str]]]:
+def _lines(reader: "_csv.Reader", tally: ReadTally) -> Iterator[tuple[int, list[str]]]:
     while True:
         try:
             for row in reader:

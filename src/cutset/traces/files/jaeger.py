@@ -6,15 +6,15 @@ from typing import Any, BinaryIO
 from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, Span, SpanKind
 from cutset.traces.conventions import bounded, failed, kept, span_id, trace_id
 from cutset.traces.files.json_stream import elements
-from cutset.traces.files.tally import Tally
 from cutset.traces.files.times import NS_PER_UNIT, end_after, nanoseconds
+from cutset.traces.tally import ReadTally
 
 _US = NS_PER_UNIT["us"]
 _SCALARS: frozenset[Any] = frozenset({str, int, float, bool})
 _KINDS: dict[AttributeValue, SpanKind] = {kind.value: kind for kind in SpanKind}
 
 
-def read(stream: BinaryIO, tally: Tally) -> Iterator[Span]:
+def read(stream: BinaryIO, tally: ReadTally) -> Iterator[Span]:
     for trace, where in elements(stream, tally, ("data",)):
         records = trace.get("spans") if isinstance(trace, dict) else None
         if not isinstance(records, list):

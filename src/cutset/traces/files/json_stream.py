@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 CHUNK_BYTES = 1 << 20
 MAX_ELEMENT_BYTES = 64 << 20
@@ -56,7 +56,7 @@ _ALLOWED_BEFORE = {
 }
 
 
-def elements(stream: BinaryIO, tally: Tally, arrays: Collection[str]) -> Iterator[tuple[Any, str]]:
+def elements(stream: BinaryIO, tally: ReadTally, arrays: Collection[str]) -> Iterator[tuple[Any, str]]:
     """Each element with its place, such as `data[17]` or `line 3, data[17]`.
 
     Elements are those of the documents that are arrays, and of the arrays under the keys `arrays` (`data`; or
@@ -76,7 +76,7 @@ class _DamageError(Exception):
 
 
 class _Reader:
-    def __init__(self, stream: BinaryIO, tally: Tally, arrays: Collection[str]) -> None:
+    def __init__(self, stream: BinaryIO, tally: ReadTally, arrays: Collection[str]) -> None:
         self._stream = stream
         self._tally = tally
         self._arrays = frozenset(arrays)

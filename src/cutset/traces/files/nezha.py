@@ -13,8 +13,8 @@ from typing import BinaryIO
 from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, Span, SpanKind
 from cutset.traces.conventions import bounded, span_id, trace_id
 from cutset.traces.files.csv_table import rows
-from cutset.traces.files.tally import Tally
 from cutset.traces.files.times import NS_PER_UNIT, end_after, nanoseconds
+from cutset.traces.tally import ReadTally
 
 COLUMNS = (
     *("TraceID", "SpanID", "ParentID", "PodName", "OperationName"),
@@ -38,7 +38,7 @@ _MESSAGING = re.compile(r"(\S+) (send|process|receive)")
 _Meaning = tuple[SpanKind, Mapping[str, AttributeValue]]
 
 
-def read(stream: BinaryIO, tally: Tally) -> Iterator[Span]:
+def read(stream: BinaryIO, tally: ReadTally) -> Iterator[Span]:
     for line, (trace_text, span_text, parent, pod, operation, start, end, duration) in rows(stream, tally, COLUMNS):
         trace, span, start_ns = trace_id(trace_text), span_id(span_text), nanoseconds(start, 1)
         if not trace or not span:

@@ -18,8 +18,8 @@ from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, Span, SpanKind
 from cutset.traces.conventions import READ_ATTRIBUTES, bounded, failed, kept, span_id, trace_id
 from cutset.traces.files import protobuf_stream
 from cutset.traces.files.json_stream import elements
-from cutset.traces.files.tally import Tally
 from cutset.traces.otlp import ERROR, KIND_NUMBERS, KINDS, attributes_of, kind_of
+from cutset.traces.tally import ReadTally
 
 _KINDS_IN_FILES: dict[object, SpanKind] = {
     **dict(enumerate(KINDS)),
@@ -35,7 +35,7 @@ _SCOPE_FIELDS = (2, 1000)  # their numbers in protobuf
 _SCALARS = (str, int, float)
 
 
-def read_json(stream: BinaryIO, tally: Tally) -> Iterator[Span]:
+def read_json(stream: BinaryIO, tally: ReadTally) -> Iterator[Span]:
     """The spans of a file of OTLP/JSON, or of Tempo's; JSON lines too."""
     for resource_spans, where in elements(stream, tally, _RESOURCE_ARRAYS):
         if not isinstance(resource_spans, dict) or resource_spans.keys().isdisjoint(("resource", *_SCOPE_ARRAYS)):
@@ -51,13 +51,15 @@ def read_json(stream: BinaryIO, tally: Tally) -> Iterator[Span]:
                         tally.skip(error.message, where)
 
 
-def read_protobuf(stream: BinaryIO, tally: Tally) -> Iterator[Span]:
+def read_protobuf(stream: BinaryIO, tally: ReadTally) -> Iterator[Span]:
     """The spans of a file of OTLP/protobuf: one message, or many with their lengths, as the Collector writes them."""
     for message, is_whole, where in protobuf_stream.first_fields(stream, tally):
         try:
             resource_spans = trace_pb2.ResourceSpans.FromString(message)
         except DecodeError:
-            resource_spans = _salvaged(message, tally if is_whole else Tally(), where)  # what is torn has been counted
+            resource_spans = _salvaged(
+                message, tally if is_whole else ReadTally(), where
+            )  # what is torn has been counted
         else:
             if not resource_spans.scope_spans:  # older files have spans in a field that is no longer known
                 resource_spans = _salvaged(message, tally, where)
@@ -103,7 +105,7 @@ def _span_in_file(
     return Span(trace, own, span_id(parent), service, bounded(name), kind, start, max(start, end), error, meaning)
 
 
-def _json_span_in_file(span: Any, service: str, tally: Tally, where: str) -> Span:
+def _json_span_in_file(span: Any, service: str, tally: ReadTally, where: str) -> Span:
     if not isinstance(span, dict):
         raise InputError("span that is not an object")
     name, status, kind = span.get("name"), span.get("status"), span.get("kind")
@@ -150,7 +152,7 @@ def _meaning(
     return meaning, failed(error_flag, kind, meaning)
 
 
-def _read_attributes(holder: Any, tally: Tally, where: str) -> dict[str, AttributeValue]:
+def _read_attributes(holder: Any, tally: ReadTally, where: str) -> dict[str, AttributeValue]:
     attributes: dict[str, AttributeValue] = {}
     for pair in _list(holder, "attributes", tally, where):
         try:
@@ -172,7 +174,7 @@ def _service_in_file(resource: dict[str, AttributeValue]) -> str:
     return bounded(str(resource.get("service.name", ""))) or UNKNOWN_SERVICE
 
 
-def _list(holder: Any, key: str, tally: Tally, where: str) -> list[Any]:
+def _list(holder: Any, key: str, tally: ReadTally, where: str) -> list[Any]:
     found = holder.get(key) if isinstance(holder, dict) else holder
     if isinstance(found, list) and found is not holder:
         return found
@@ -181,7 +183,7 @@ def _list(holder: Any, key: str, tally: Tally, where: str) -> list[Any]:
     return []
 
 
-def _salvage_spans(message: bytes, salvaged: trace_pb2.ScopeSpans, tally: Tally, where: str) -> None:
+def _salvage_spans(message: bytes, salvaged: trace_pb2.ScopeSpans, tally: ReadTally, where: str) -> None:
     for number, content, is_whole in protobuf_stream.fields(message):
         if number == 2:
             try:
@@ -191,7 +193,7 @@ def _salvage_spans(message: bytes, salvaged: trace_pb2.ScopeSpans, tally: Tally,
                     tally.skip("span that is malformed protobuf", where)
 
 
-def _salvaged(message: bytes, tally: Tally, where: str) -> trace_pb2.ResourceSpans:
+def _salvaged(message: bytes, tally: ReadTally, where: str) -> trace_pb2.ResourceSpans:
     """Of resource spans that cannot be read as a whole, those parts that can be."""
     salvaged = trace_pb2.ResourceSpans()
     for number, content, _ in protobuf_stream.fields(message):

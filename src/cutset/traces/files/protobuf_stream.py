@@ -9,7 +9,7 @@ from contextlib import suppress
 from io import BytesIO
 from typing import BinaryIO
 
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 MAX_FIELD_BYTES = 64 << 20
 
@@ -30,7 +30,7 @@ class _MalformedError(Exception):
     """No protobuf has these bytes."""
 
 
-def first_fields(stream: BinaryIO, tally: Tally) -> Iterator[tuple[bytes, bool, str]]:
+def first_fields(stream: BinaryIO, tally: ReadTally) -> Iterator[tuple[bytes, bool, str]]:
     """Of each message every field 1: its bytes, whether they are all there, and its place."""
     source = _Source(stream)
     if source.peek(1) == _FIRST_FIELD:
@@ -47,7 +47,7 @@ def first_fields(stream: BinaryIO, tally: Tally) -> Iterator[tuple[bytes, bool, 
         is_torn = len(head) < 4 or len(message) < length
         if is_torn:
             tally.skip(TRUNCATED, f"byte {place}")
-        yield from _first_fields(_Source(BytesIO(message), place), Tally() if is_torn else tally)  # counted once
+        yield from _first_fields(_Source(BytesIO(message), place), ReadTally() if is_torn else tally)  # counted once
 
 
 def fields(message: bytes) -> Iterator[tuple[int, bytes, bool]]:
@@ -59,7 +59,7 @@ def fields(message: bytes) -> Iterator[tuple[int, bytes, bool]]:
         return
 
 
-def _first_fields(source: "_Source", tally: Tally) -> Iterator[tuple[bytes, bool, str]]:
+def _first_fields(source: "_Source", tally: ReadTally) -> Iterator[tuple[bytes, bool, str]]:
     place = f"byte {source.offset}"
     try:
         for number, content, is_whole, offset in _fields(source):

@@ -14,7 +14,7 @@ from cutset.model.span import Span
 from cutset.traces.files import alibaba, csv_table, jaeger, nezha, zipkin
 from cutset.traces.files import otlp as otlp_file
 from cutset.traces.files.compressed import inflated, with_head
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 STDIN = Path("-")
 HEAD_BYTES = 64 * 1024  # of the content, by which a format is known
@@ -32,7 +32,7 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-_READERS: Mapping[Format, Callable[[BinaryIO, Tally], Iterator[Span]]] = {
+_READERS: Mapping[Format, Callable[[BinaryIO, ReadTally], Iterator[Span]]] = {
     Format.OTLP_JSON: otlp_file.read_json,
     Format.OTLP_PROTO: otlp_file.read_protobuf,
     Format.JAEGER: jaeger.read,
@@ -64,10 +64,10 @@ _OTHER_SUFFIXES = frozenset({
 _OTHER_NAMES = re.compile("readme|licen[cs]e|notice|authors|changelog|makefile|dockerfile", re.IGNORECASE)
 
 
-class _FileTally(Tally):
+class _FileTally(ReadTally):
     """Counts for all files, and says in which one something was."""
 
-    def __init__(self, total: Tally, file: str) -> None:
+    def __init__(self, total: ReadTally, file: str) -> None:
         super().__init__()
         self._total = total
         self._file = file
@@ -107,7 +107,7 @@ def find_files(sources: Sequence[str]) -> list[Path]:
 
 def read_file(
     path: Path,
-    tally: Tally,
+    tally: ReadTally,
     format: Format | None = None,  # noqa: A002 – the word that the command line has
     mapping: Path | None = None,
 ) -> Iterator[Span]:
@@ -134,7 +134,7 @@ def _reader(
     name: str,
     format: Format | None,  # noqa: A002
     mapping: Path | None,
-) -> Callable[[BinaryIO, Tally], Iterator[Span]]:
+) -> Callable[[BinaryIO, ReadTally], Iterator[Span]]:
     chosen = format or (Format.CSV if mapping else _format(head, name))
     if chosen is not Format.CSV:
         return _READERS[chosen]

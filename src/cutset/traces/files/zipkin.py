@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, Span, SpanKind
 from cutset.traces.conventions import bounded, failed, kept, span_id, trace_id
 from cutset.traces.files.json_stream import elements
-from cutset.traces.files.tally import Tally
 from cutset.traces.files.times import NS_PER_UNIT, end_after, nanoseconds
+from cutset.traces.tally import ReadTally
 
 _US = NS_PER_UNIT["us"]
 _SCALARS: frozenset[Any] = frozenset({str, int, float, bool})
@@ -32,7 +32,7 @@ _ADDRESSES = {"sa": SpanKind.CLIENT, "ca": SpanKind.SERVER, "ma": SpanKind.PRODU
 _Ids = tuple[str, str, str]  # of trace, span and parent
 
 
-def read(stream: BinaryIO, tally: Tally) -> Iterator[Span]:
+def read(stream: BinaryIO, tally: ReadTally) -> Iterator[Span]:
     for element, where in elements(stream, tally, ()):
         for record in element if isinstance(element, list) else (element,):
             spans = _spans(record)

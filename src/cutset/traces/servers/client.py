@@ -25,7 +25,7 @@ from yarl import URL
 
 from cutset.errors import TargetError, UsageError
 from cutset.model.span import Span
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 TOKEN, USER, PASSWORD = "CUTSET_TRACES_TOKEN", "CUTSET_TRACES_USER", "CUTSET_TRACES_PASSWORD"
 TENANT, CA = "CUTSET_TRACES_TENANT", "CUTSET_TRACES_CA"
@@ -72,8 +72,8 @@ class Server:
     tenant_header: str  # "" if it knows no tenants
     finest_ns: int  # windows are not made smaller than that
     services: Callable[["Client", str], Awaitable[Sequence[str]]]  # each is searched for its own; a filter, or ""
-    search: Callable[["Client", str, int, int, Tally], Awaitable[Found]]
-    fetch: Callable[["Client", Sequence[str], Tally], Awaitable[list[Span]]]  # the traces that have these ids
+    search: Callable[["Client", str, int, int, ReadTally], Awaitable[Found]]
+    fetch: Callable[["Client", Sequence[str], ReadTally], Awaitable[list[Span]]]  # the traces that have these ids
 
 
 @dataclass(slots=True)
@@ -173,7 +173,7 @@ def unlike(client: Client, url: URL, what: str) -> TargetError:
     )
 
 
-async def fetch_nothing(_: Client, __: Sequence[str], ___: Tally) -> list[Span]:
+async def fetch_nothing(_: Client, __: Sequence[str], ___: ReadTally) -> list[Span]:
     """For servers whose searches find whole traces."""
     return []
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from io import BytesIO
 
 from cutset.traces.files import jaeger
-from cutset.traces.files.tally import Tally
 from cutset.traces.servers.client import Client, Found, Server, check_service, fetch_nothing, fill, get, get_list
+from cutset.traces.tally import ReadTally
 
 PAGE = 200  # traces in an answer
 
@@ -18,7 +18,7 @@ async def _services(client: Client, only: str) -> Sequence[str]:
     return services
 
 
-async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: Tally) -> Found:
+async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: ReadTally) -> Found:
     # In microseconds, and Jaeger's windows include their end.
     parameters: dict[str, str | int] = {
         "service": service,

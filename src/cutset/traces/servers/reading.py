@@ -20,11 +20,11 @@ from yarl import URL
 
 from cutset.errors import UsageError
 from cutset.model.span import Span
-from cutset.traces.files.tally import Tally
 from cutset.traces.servers.client import AT_ONCE, Client, Found, Limits, Server, TooMuchError, at_once, open_client
 from cutset.traces.servers.jaeger import JAEGER
 from cutset.traces.servers.tempo import TEMPO
 from cutset.traces.servers.zipkin import ZIPKIN
+from cutset.traces.tally import ReadTally
 
 SECOND_NS = 1_000_000_000
 FIRST_WINDOW_NS = 60 * SECOND_NS
@@ -75,7 +75,7 @@ def is_server(source: str) -> bool:
 
 async def read_server(
     query: ServerQuery,
-    tally: Tally,
+    tally: ReadTally,
     done_until_ns: int = 0,
     limits: Limits = Limits(),  # noqa: B008 - it is frozen
 ) -> AsyncGenerator[tuple[list[Span], int], None]:
@@ -116,7 +116,7 @@ def _parts(window: _Window, expected: Mapping[str, float], finest_ns: int) -> li
 
 
 async def _read_window(
-    client: Client, window: _Window, pending: list[_Part], tally: Tally
+    client: Client, window: _Window, pending: list[_Part], tally: ReadTally
 ) -> AsyncIterator[list[Span]]:
     """The traces that have spans in it, in batches, without those that were read before."""
     server = client.server
@@ -143,7 +143,7 @@ async def _read_window(
         pending = halves + pending  # first, so that a server which always fails is soon asked for as little as can be
 
 
-async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: Tally) -> Found:
+async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: ReadTally) -> Found:
     try:
         return await client.server.search(client, service, since_ns, until_ns, tally)
     except TooMuchError:

@@ -7,8 +7,8 @@ from io import BytesIO
 
 from cutset.model.span import Span
 from cutset.traces.files import otlp as otlp_file
-from cutset.traces.files.tally import Tally
 from cutset.traces.servers.client import JSON, PROTOBUF, Client, Found, Server, TooMuchError, at_once, get, get_list
+from cutset.traces.tally import ReadTally
 
 SECOND_NS = 1_000_000_000  # the unit of Tempo's windows
 PAGE = 500  # traces that one search finds …
@@ -21,7 +21,7 @@ async def _services(_: Client, only: str) -> Sequence[str]:
     return [only]  # "": one search finds the traces of all
 
 
-async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: Tally) -> Found:
+async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: ReadTally) -> Found:
     start, end = since_ns // SECOND_NS, -(-until_ns // SECOND_NS)
     page = PAGE if until_ns - since_ns > SECOND_NS else PAGE_OF_A_SECOND
     only = f"{{ resource.service.name = {json.dumps(service, ensure_ascii=False)} }}" if service else "{}"
@@ -38,12 +38,12 @@ async def _search(client: Client, service: str, since_ns: int, until_ns: int, ta
     return Found(trace_ids=() if full else tuple(trace_ids), fill=len(found) / page)
 
 
-async def _fetch(client: Client, trace_ids: Sequence[str], tally: Tally) -> list[Span]:
+async def _fetch(client: Client, trace_ids: Sequence[str], tally: ReadTally) -> list[Span]:
     traces = await at_once(_fetch_one(client, trace_id, tally) for trace_id in trace_ids)
     return [span for trace in traces for span in trace]
 
 
-async def _fetch_one(client: Client, trace_id: str, tally: Tally) -> list[Span]:
+async def _fetch_one(client: Client, trace_id: str, tally: ReadTally) -> list[Span]:
     try:
         answer = await get(client, f"/api/traces/{trace_id}", accept=PROTOBUF, tolerated={404})
         if answer.status == 404:  # so say servers that have only the second version of their API

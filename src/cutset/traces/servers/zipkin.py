@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from io import BytesIO
 
 from cutset.traces.files import zipkin
-from cutset.traces.files.tally import Tally
 from cutset.traces.servers.client import Client, Found, Server, check_service, fetch_nothing, fill, get, get_list
+from cutset.traces.tally import ReadTally
 
 PAGE = 200  # traces in an answer
 
@@ -21,7 +21,7 @@ async def _services(client: Client, only: str) -> Sequence[str]:
     return [only]  # "": one search finds the traces of all
 
 
-async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: Tally) -> Found:
+async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: ReadTally) -> Found:
     end_ms = -(-until_ns // 1_000_000)
     parameters: dict[str, str | int] = {"endTs": end_ms, "lookback": end_ms - since_ns // 1_000_000, "limit": PAGE}
     if service:

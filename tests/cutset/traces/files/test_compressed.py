@@ -6,13 +6,13 @@ import pytest
 import zstandard
 
 from cutset.traces.files.compressed import inflated, with_head
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 CONTENT = b"".join(b"line %d\n" % number for number in range(20_000))
 
 
 def read(content):
-    tally = Tally()
+    tally = ReadTally()
     return inflated(io.BytesIO(content), tally).read(), dict(tally.skipped)
 
 
@@ -64,7 +64,7 @@ def test_a_corrupt_file_gives_what_comes_before(compress, name):
 def test_a_file_that_inflates_to_very_much_is_inflated_in_parts():
     compressor = zlib.compressobj(wbits=31)
     bomb = b"".join(compressor.compress(bytes(1 << 20)) for _ in range(64)) + compressor.flush()
-    stream = inflated(io.BytesIO(bomb), Tally())
+    stream = inflated(io.BytesIO(bomb), ReadTally())
 
     assert stream.read(1000) == bytes(1000)
 

@@ -5,7 +5,7 @@ import pytest
 from cutset.errors import UsageError
 from cutset.model.span import Span, SpanKind
 from cutset.traces.files.csv_table import LONGEST_LINE, Mapping, load_mapping, read
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 MAPPING = Mapping(
     trace_id="trace",
@@ -27,7 +27,7 @@ HEADER = b"at;took;trace;span;within;app;what;kind;bad;verb;status;other\n"
 
 
 def read_all(content, mapping=MAPPING, tally=None):
-    return list(read(io.BytesIO(content), tally or Tally(), mapping))
+    return list(read(io.BytesIO(content), tally or ReadTally(), mapping))
 
 
 def test_columns_become_what_the_mapping_says():
@@ -76,7 +76,7 @@ def test_an_end_before_the_start_counts_as_no_duration():
 
 
 def test_bad_lines_are_counted_and_good_ones_after_them_kept():
-    tally = Tally()
+    tally = ReadTally()
     spans = read_all(
         HEADER
         + b"1;1;a;0;-;shop;x;;;;;\n"
@@ -96,7 +96,7 @@ def test_bad_lines_are_counted_and_good_ones_after_them_kept():
 
 
 def test_a_line_that_is_too_long_for_memory_is_read_in_pieces():
-    tally = Tally()
+    tally = ReadTally()
     good = b"1;1;a;1;-;shop;x;;;;;\n"
     assert len(read_all(HEADER + good + b"x" * (3 * LONGEST_LINE) + b"\n" + good, tally=tally)) == 2
     assert tally.skipped == {"CSV line that cannot be read": 3}
@@ -104,7 +104,7 @@ def test_a_line_that_is_too_long_for_memory_is_read_in_pieces():
 
 def test_the_stream_stays_open():
     stream = io.BytesIO(HEADER)
-    list(read(stream, Tally(), MAPPING))
+    list(read(stream, ReadTally(), MAPPING))
     assert not stream.closed
 
 
@@ -162,7 +162,7 @@ def test_says_that_a_mapping_is_missing(tmp_path):
 
 def test_a_stream_may_be_closed_before_it_is_read_to_its_end():
     stream = io.BytesIO(HEADER + b"1;1;a;1;-;shop;x;;;;;\n" * 2)
-    spans = read(stream, Tally(), MAPPING)
+    spans = read(stream, ReadTally(), MAPPING)
     next(spans)
     stream.close()
     spans.close()

@@ -5,7 +5,7 @@ import pytest
 
 from cutset.model.span import Span, SpanKind
 from cutset.traces.files.jaeger import read
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 SPAN = "b7ad6b7169203331"
@@ -23,7 +23,7 @@ def trace_of(*spans):
 
 def read_all(document, tally=None):
     content = document if isinstance(document, bytes) else orjson.dumps(document)
-    return list(read(io.BytesIO(content), tally or Tally()))
+    return list(read(io.BytesIO(content), tally or ReadTally()))
 
 
 def the_span(**fields):
@@ -143,7 +143,7 @@ def test_a_service_that_is_not_told_is_unknown():
 
 
 def test_what_is_malformed_is_counted_and_the_rest_kept():
-    tally = Tally()
+    tally = ReadTally()
     broken = [record(spanID=None), record(traceID="0"), record(startTime="soon"), record(startTime=-1), 17, None]
     document = {"data": [trace_of(*broken, record()), {"traceID": TRACE}, 5, trace_of(record())]}
     assert len(read_all(document, tally)) == 2
@@ -169,7 +169,7 @@ def test_a_nonsensical_duration_counts_as_none(duration):
 
 
 def test_of_a_torn_file_the_whole_traces_are_kept():
-    tally = Tally()
+    tally = ReadTally()
     content = orjson.dumps({"data": [trace_of(record()), trace_of(record())]})
     assert len(read_all(content[:-60], tally)) == 1
     assert tally.skipped["truncated JSON"] == 1

@@ -7,17 +7,17 @@ from hypothesis import strategies as st
 
 from cutset.traces.files import json_stream
 from cutset.traces.files.json_stream import MALFORMED, NOT_UTF8, TOO_DEEP, TOO_LARGE, TRUNCATED, elements
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 ARRAYS = ("data", "trace.batches")
 
 
 def read(content, tally=None, arrays=ARRAYS):
-    return [element for element, _ in elements(io.BytesIO(content), tally or Tally(), arrays)]
+    return [element for element, _ in elements(io.BytesIO(content), tally or ReadTally(), arrays)]
 
 
 def skipped(content):
-    tally = Tally()
+    tally = ReadTally()
     found = read(content, tally)
     return found, dict(tally.skipped)
 
@@ -51,7 +51,7 @@ def test_elements_are_found_in_every_layout(content, expected):
 def test_a_place_names_the_array_and_the_line_of_the_document():
     content = b'{"data": [1, 2]}\n{"data": [3]}\n{"other": 1}\n[4'
 
-    assert [place for _, place in elements(io.BytesIO(content), Tally(), ARRAYS)] == [
+    assert [place for _, place in elements(io.BytesIO(content), ReadTally(), ARRAYS)] == [
         "data[0]",
         "data[1]",
         "line 2, data[0]",
@@ -201,7 +201,7 @@ def test_all_elements_before_the_damage_are_read(document, data, chunk):
 @example('{"data":')
 @example('[{"k":1,')
 def test_no_text_is_too_broken_to_be_read(text):
-    tally = Tally()
+    tally = ReadTally()
     read(text.encode(), tally, ("k", "a.k"))
 
     assert sum(tally.skipped.values()) <= len(text)

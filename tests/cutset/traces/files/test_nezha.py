@@ -4,14 +4,14 @@ import pytest
 
 from cutset.model.span import Span, SpanKind
 from cutset.traces.files.nezha import read
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 HEADER = "TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration"
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 
 def spans_of(*lines, header=HEADER, tally=None):
-    return list(read(io.BytesIO("\n".join([header, *lines]).encode()), tally or Tally()))
+    return list(read(io.BytesIO("\n".join([header, *lines]).encode()), tally or ReadTally()))
 
 
 def span_of(operation, pod="cartservice-579f59597d-wc2lz"):
@@ -86,7 +86,7 @@ def test_a_service_is_its_pods_name_without_what_kubernetes_adds(pod, service):
 
 
 def test_lines_that_cannot_be_read_are_counted_and_the_others_kept():
-    tally = Tally()
+    tally = ReadTally()
     spans = spans_of(
         f"{TRACE},b7ad6b7169203331,root,a,x,1000,5000,4",
         f"{TRACE},,root,a,x,1000,5000,4",
@@ -107,6 +107,6 @@ def test_lines_that_cannot_be_read_are_counted_and_the_others_kept():
 
 @pytest.mark.parametrize("header", ["", "a,b,c", HEADER.replace("SpanID", "Span")])
 def test_a_table_with_other_columns_is_counted_not_guessed_at(header):
-    tally = Tally()
+    tally = ReadTally()
     assert spans_of(f"{TRACE},b7ad6b7169203331,root,a,x,1,2,3", header=header, tally=tally) == []
     assert tally.skipped == {"CSV file without the columns that are needed": 1}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cutset.traces.files import protobuf_stream
 from cutset.traces.files.protobuf_stream import MALFORMED, TOO_LARGE, TRUNCATED, fields, first_fields
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 
 def field(number, content):
@@ -15,7 +15,7 @@ def field(number, content):
 
 
 def read(content):
-    tally = Tally()
+    tally = ReadTally()
     return list(first_fields(io.BytesIO(content), tally)), dict(tally.skipped)
 
 

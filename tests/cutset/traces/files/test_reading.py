@@ -10,7 +10,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtobufSpan
 
 from cutset.errors import InputError, UsageError
 from cutset.traces.files.reading import NO_SPANS, STDIN, Format, find_files, read_file
-from cutset.traces.files.tally import Tally
+from cutset.traces.tally import ReadTally
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 OTLP_SPAN = {"traceId": TRACE, "spanId": SPAN, "name": "GET /"}
@@ -70,7 +70,7 @@ CONTENTS = {
 
 
 def read(path, *arguments):
-    tally = Tally()
+    tally = ReadTally()
     return list(read_file(path, tally, *arguments)), tally
 
 

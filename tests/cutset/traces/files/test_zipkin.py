@@ -4,8 +4,8 @@ import orjson
 import pytest
 
 from cutset.model.span import Span, SpanKind
-from cutset.traces.files.tally import Tally
 from cutset.traces.files.zipkin import read
+from cutset.traces.tally import ReadTally
 
 TRACE = "8448eb211c80319c"
 SPAN = "b7ad6b7169203331"
@@ -19,7 +19,7 @@ def record(**fields):
 
 def read_all(document, tally=None):
     content = document if isinstance(document, bytes) else orjson.dumps(document)
-    return list(read(io.BytesIO(content), tally or Tally()))
+    return list(read(io.BytesIO(content), tally or ReadTally()))
 
 
 def the_span(**fields):
@@ -172,7 +172,7 @@ def test_version_1_is_known_by_its_annotations_alone():
 
 
 def test_what_is_malformed_is_counted_and_the_rest_kept():
-    tally = Tally()
+    tally = ReadTally()
     broken = [record(id=5), record(traceId=""), record(timestamp="soon"), record(timestamp=-1), 17, [None]]
     assert len(read_all([*broken, record()], tally)) == 1
     assert tally.skipped == {

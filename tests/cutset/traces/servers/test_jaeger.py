@@ -5,9 +5,9 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from cutset.errors import TargetError, UsageError
-from cutset.traces.files.tally import Tally
 from cutset.traces.servers.client import Limits
 from cutset.traces.servers.reading import ServerQuery, read_server
+from cutset.traces.tally import ReadTally
 
 NOON = 1_700_000_000 * 10**9
 SPAN = {
@@ -27,7 +27,7 @@ TRACE = {"traceID": "3b8e", "spans": [SPAN], "processes": {"p1": {"serviceName":
 
 def read(services, traces=None, service=""):
     """The spans that are read from a server with these answers, the searches it was asked for and the tally."""
-    requests, tally = [], Tally()
+    requests, tally = [], ReadTally()
 
     async def list_services(_):
         return web.json_response(services)

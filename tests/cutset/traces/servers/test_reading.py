@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutset.errors import TargetError, UsageError
-from cutset.traces.files.tally import Tally
 from cutset.traces.servers import jaeger as jaeger_server
 from cutset.traces.servers.client import Limits
 from cutset.traces.servers.reading import FIRST_WINDOW_NS, LATE_NS, ServerQuery, is_server, read_server
+from cutset.traces.tally import ReadTally
 
 MS, SECOND, HOUR = 10**6, 10**9, 3600 * 10**9
 NOON = 1_700_000_000 * SECOND
@@ -97,7 +97,7 @@ async def read(server, query, tally, done_until_ns=0, batches=math.inf):
 
 
 def read_all(server, since_ns=NOON, until_ns=NOON + HOUR, *, tally=None, done_until_ns=0, **query):
-    return asyncio.run(read(server, ServerQuery("", since_ns, until_ns, **query), tally or Tally(), done_until_ns))
+    return asyncio.run(read(server, ServerQuery("", since_ns, until_ns, **query), tally or ReadTally(), done_until_ns))
 
 
 def traces_in(batches):
@@ -122,7 +122,7 @@ def test_a_file_is_not(source):
 
 def refusal_of(source):
     async def reading():
-        async for _ in read_server(ServerQuery(source, 0, 1), Tally()):
+        async for _ in read_server(ServerQuery(source, 0, 1), ReadTally()):
             pass
 
     with pytest.raises(UsageError) as refusal:
@@ -152,7 +152,7 @@ def test_credentials_in_an_address_are_refused_and_not_repeated(source):
 
 def test_all_traces_of_the_range_are_read_and_no_others():
     server = FakeJaeger(every(1000, spacing_ns=5 * SECOND))
-    tally = Tally()
+    tally = ReadTally()
     batches = read_all(server, NOON + 50 * SECOND, NOON + 3000 * SECOND, tally=tally)
     assert traces_in(batches) == [trace_id(number) for number in range(10, 600)]
     assert tally.spans == sum(len(spans) for spans, _ in batches) == 590
@@ -169,14 +169,14 @@ def test_a_trace_of_several_services_comes_once():
 def test_a_window_with_more_traces_than_an_answer_holds_is_halved():
     burst = jaeger_server.PAGE * 5
     server = FakeJaeger(every(burst, spacing_ns=10 * MS))
-    tally = Tally()
+    tally = ReadTally()
     assert len(traces_in(read_all(server, tally=tally))) == burst
     assert not tally.skipped
 
 
 def test_what_no_window_can_tell_apart_is_counted_as_lost():
     server = FakeJaeger([(NOON, ("shop",))] * (jaeger_server.PAGE + 50))
-    tally = Tally()
+    tally = ReadTally()
     assert len(traces_in(read_all(server, tally=tally))) == jaeger_server.PAGE
     assert tally.skipped == {"window in which the server has more traces than it returns": 1}
     assert tally.first_at.popitem()[1].startswith("Jaeger, shop, 2023-11-14 22:13:20")
@@ -257,8 +257,8 @@ def test_reading_that_went_on_from_a_cursor_reads_again_what_may_have_come_late(
 def test_reading_that_was_killed_anywhere_misses_nothing_when_it_goes_on(stopped_after, service):
     server = FakeJaeger([*every(600, spacing_ns=3 * SECOND), *every(50, "cart", 60 * SECOND)])
     query = ServerQuery("", NOON, NOON + HOUR, service)
-    first = asyncio.run(read(server, query, Tally(), batches=stopped_after))
-    rest = asyncio.run(read(server, query, Tally(), first[-1][1]))
+    first = asyncio.run(read(server, query, ReadTally(), batches=stopped_after))
+    rest = asyncio.run(read(server, query, ReadTally(), first[-1][1]))
     assert len(traces_in(first + rest)) == (600 if service else 650)
 
 
@@ -269,7 +269,7 @@ def test_what_was_read_before_the_server_failed_has_been_handed_out():
 
     async def reading():
         async with server.serve() as url:
-            async for batch in read_server(ServerQuery(url, NOON, NOON + HOUR), Tally(), limits=QUICK):
+            async for batch in read_server(ServerQuery(url, NOON, NOON + HOUR), ReadTally(), limits=QUICK):
                 came.append(batch)  # noqa: PERF401 - the error comes in between
 
     with pytest.raises(TargetError, match=r"answered 503 \(try 2 of 2\)"):

@@ -10,10 +10,10 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Tr
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtobufSpan
 
 from cutset.errors import TargetError
-from cutset.traces.files.tally import Tally
 from cutset.traces.servers import tempo as tempo_server
 from cutset.traces.servers.client import Limits
 from cutset.traces.servers.reading import ServerQuery, read_server
+from cutset.traces.tally import ReadTally
 
 NOON = 1_700_000_000 * 10**9
 SHOP = KeyValue(key="service.name", value=AnyValue(string_value="shop"))
@@ -56,7 +56,7 @@ def not_found(*_):
 
 def read(times, *, first=protobuf, second=not_found, seconds=100, answer=None, service=""):
     """The spans that are read from a server with a trace at each of these times, its requests and the tally."""
-    requests, tally = [], Tally()
+    requests, tally = [], ReadTally()
 
     async def search(request):
         requests.append(request)

@@ -5,10 +5,10 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from cutset.errors import TargetError, UsageError
-from cutset.traces.files.tally import Tally
 from cutset.traces.servers.client import Limits
 from cutset.traces.servers.reading import ServerQuery, read_server
 from cutset.traces.servers.zipkin import PAGE
+from cutset.traces.tally import ReadTally
 
 NOON = 1_700_000_000 * 10**9
 
@@ -27,7 +27,7 @@ def span_of(number, time_ns):
 
 def read(spans, services=("shop",), service=""):
     """The spans that are read from a server that holds these, the searches it was asked for and the tally."""
-    requests, tally = [], Tally()
+    requests, tally = [], ReadTally()
 
     async def list_services(_):
         return web.json_response(services)

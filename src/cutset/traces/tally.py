@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Tally:
+class ReadTally:
     """Readers add to it as they go, so that progress can be shown while they do."""
 
     spans: int = 0
@@ -16,3 +16,8 @@ class Tally:
         """`reason` must be one of few: values and places belong into `where`."""
         self.skipped[reason] += count
         self.first_at.setdefault(reason, where)
+
+    def add(self, other: "ReadTally") -> None:
+        self.spans += other.spans
+        for reason, times in other.skipped.items():
+            self.skip(reason, other.first_at[reason], times)

@@ -1,12 +1,12 @@
 import random
-from copy import deepcopy
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cutset.model.call_tree import CallTree
 from cutset.model.point import Point
-from cutset.survey.summary import ClassSummary, Representative, Survey, absorb, concluded
+from cutset.model.survey import ClassSummary, Representative, Survey
+from cutset.survey.merge import concluded, merged
 
 TREES = [
     CallTree(Point("web", "page"), failed, calls=calls)
@@ -39,31 +39,24 @@ def summaries() -> st.SearchStrategy[ClassSummary]:
 
 @given(st.lists(surveys(), max_size=5), st.randoms(use_true_random=False))
 def test_merging_in_any_order_and_grouping_gives_the_same(parts: list[Survey], rng: random.Random) -> None:
-    together = Survey()
-    for part in deepcopy(parts):
-        absorb(together, part)
+    together = merged(*parts)
 
-    pending = [Survey(), *deepcopy(parts)]
+    pending = [Survey(), *parts]
     while len(pending) > 1:
         rng.shuffle(pending)
-        absorb(pending[0], pending.pop())
+        pending.append(merged(pending.pop(), pending.pop()))
     assert pending == [together]
     assert together.traces == sum(part.traces for part in parts)
     assert together.spans == sum(part.spans for part in parts)
 
 
 def test_of_equally_complex_traces_the_smallest_id_stands_for_the_class() -> None:
-    survey = Survey({"a": ClassSummary("GET /", "web", Representative(2.0, "7", ()))})
-    absorb(survey, Survey({"a": ClassSummary("GET /", "web", Representative(2.0, "3", ()))}))
-    absorb(survey, Survey({"a": ClassSummary("GET /", "web", Representative(1.0, "1", ()))}))
+    parts = [
+        Survey({"a": ClassSummary("GET /", "web", Representative(score, trace_id, ()))})
+        for score, trace_id in ((2.0, "7"), (2.0, "3"), (1.0, "1"))
+    ]
 
-    assert survey.classes["a"].representative.trace_id == "3"
-
-
-def test_failed_requests_are_those_whose_own_answer_failed() -> None:
-    summary = ClassSummary("GET /", "web", Representative(1.0, "1", ()), dict.fromkeys(TREES, 2))
-
-    assert (summary.traces, summary.failed) == (8, 4)
+    assert merged(*parts).classes["a"].representative.trace_id == "3"
 
 
 def page(*calls: CallTree) -> CallTree:
@@ -72,12 +65,13 @@ def page(*calls: CallTree) -> CallTree:
 
 def test_a_call_that_reached_nobody_is_of_whom_it_reaches_otherwise() -> None:
     named, meant = Point("cart.default", "Get"), Point("cart", "Get")
-    answers = {(Point("web", "page"), named): {meant}, (Point("other", "page"), named): {Point("x", "y")}}
+    web = (Point("web", "page"), named)
+    answers = {web: frozenset({meant}), (Point("other", "page"), named): frozenset({Point("x", "y")})}
     kinds = {page(CallTree(named, failed=True)): 1, page(CallTree(meant)): 9, page(CallTree(meant, failed=True)): 2}
     survey = Survey({"a": ClassSummary("GET /", "web", Representative(1.0, "1", ()), kinds)}, answers=answers)
 
     assert concluded(survey).classes["GET /"].kinds == {page(CallTree(meant)): 9, page(CallTree(meant, failed=True)): 3}
-    answers[Point("web", "page"), named].add(Point("cart-canary", "Get"))
+    answers[web] |= {Point("cart-canary", "Get")}
     assert concluded(survey).classes["GET /"].kinds == kinds
 
 
@@ -92,13 +86,3 @@ def test_classes_of_one_name_are_told_apart_by_their_services() -> None:
     )
 
     assert set(concluded(survey).classes) == {"shop GET /", "admin GET /", "GET /cart"}
-
-
-def test_conclusions_are_drawn_from_whole_traces_if_there_are_any() -> None:
-    torn = ClassSummary("GET /", "web", Representative(1.0, "1", ()), torn={page(): 3})
-    whole = ClassSummary(
-        "GET /", "web", Representative(1.0, "1", ()), {page(): 1}, {page(CallTree(Point("a", "b"))): 3}
-    )
-
-    assert (torn.judged, whole.judged) == ({page(): 3}, {page(): 1})
-    assert (torn.traces, whole.traces) == (3, 4)

@@ -1,0 +1,111 @@
+"""What `cutset classes`, `workflows`, `rank`, `endpoints` and `graph` do: survey the stored traces, then conclude."""
+
+import os
+import random
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+
+from cutset.errors import TargetError, UsageError
+from cutset.model.point import Point
+from cutset.model.survey import ClassSummary, Survey
+from cutset.model.wording import did_you_mean, sentences
+from cutset.report.drawing.service_graph import ServiceGraph, service_graph_svg
+from cutset.report.survey.graph import graph_of
+from cutset.select.api_rank import Preference
+from cutset.select.endpoints import EndpointChoice, choose_endpoints
+from cutset.select.rankings import Ranking, rankings
+from cutset.select.workflows import CriticalWorkflows, critical_workflows
+from cutset.store.manifest import open_spans
+from cutset.store.shapes import trace_ranges
+from cutset.survey.run import PartsRead, SurveySettings, survey
+from cutset.survey.workers import open_executor
+
+
+def survey_traces(
+    store: Path,
+    *,
+    since_ns: int = 0,
+    until_ns: int | None = None,
+    workers: str = "",
+    settings: SurveySettings = SurveySettings(),  # noqa: B008 -- it is frozen
+) -> Generator[PartsRead, None, Survey]:
+    """All stored traces of that time. Says how far it is; `model.steps.finished` waits for the survey that it returns.
+
+    `workers` is a number of processes, by default one per core, or the address of a Dask scheduler.
+    """
+    stored = open_spans(store)
+    if not stored.spans:
+        raise no_traces(store)
+    ranges = trace_ranges(stored, since_ns=since_ns, until_ns=stored.last_ns + 1 if until_ns is None else until_ns)
+    with open_executor(workers or str(min(len(ranges), os.cpu_count() or 1) or 1)) as executor:
+        result = yield from survey(ranges, settings, executor)
+    if not result.traces:
+        raise UsageError(
+            f"No traces in `{store}` are of that time", hint="`cutset traces` shows of which time there are some"
+        )
+    return result
+
+
+def class_named(surveyed: Survey, name: str) -> ClassSummary:
+    if name not in surveyed.classes:
+        hint = sentences(did_you_mean(name, surveyed.classes, most=3), "`cutset classes` lists them")
+        raise UsageError(f"There is no class `{name}`", hint=hint)
+    return surveyed.classes[name]
+
+
+def find_workflows(
+    surveyed: Survey,
+    *,
+    min_share: float = 0.01,
+    min_services: int = 2,
+    max_services: int = 5,
+    top: int = 10,
+    overlapping: bool = False,
+    stores: bool = True,
+    front_ends: Sequence[str] = (),
+) -> CriticalWorkflows:
+    """ART's critical workflows; the options are those of `select.workflows.critical_workflows`."""
+    services = {call.point.service for tree in surveyed.kinds for call in tree.walk()}
+    for name in front_ends:
+        if name not in services:
+            hint = sentences(did_you_mean(name, services, most=3), "`cutset graph --json` lists them")
+            raise UsageError(f"There is no service `{name}`", hint=hint)
+    return critical_workflows(
+        surveyed.kinds.items(),
+        min_share=min_share,
+        min_services=min_services,
+        max_services=max_services,
+        top=top,
+        overlapping=overlapping,
+        stores=stores,
+        front_ends=front_ends,
+    )
+
+
+def rank_apis(surveyed: Survey, preference: Preference = Preference.UNIFORM) -> Mapping[Ranking, Mapping[Point, float]]:
+    scores = rankings(surveyed.kinds, preference)
+    if not scores[Ranking.DYNAMIC]:
+        raise UsageError("No trace has a call from one service to another", hint="`cutset classes` shows what there is")
+    return scores
+
+
+def find_endpoints(surveyed: Survey, *, top: int = 20, services_each: int = 3, seed: int = 0) -> EndpointChoice:
+    rng = random.Random(seed)  # noqa: S311 -- no secret
+    return choose_endpoints(surveyed, classes=top, services_each=services_each, rng=rng)
+
+
+def service_graph(surveyed: Survey, name: str = "") -> ServiceGraph:
+    """Of all request classes, or of one."""
+    classes = [class_named(surveyed, name)] if name else surveyed.classes.values()
+    return graph_of(summary.judged for summary in classes)
+
+
+def draw_graph(graph: ServiceGraph, out: Path, title: str) -> None:
+    try:
+        out.write_text(service_graph_svg(graph, title=title))
+    except OSError as error:
+        raise TargetError(f"Cannot write `{out}`: {error.strerror}", hint="Choose another file with `--out`") from None
+
+
+def no_traces(store: Path) -> UsageError:
+    return UsageError(f"There are no traces in `{store}`", hint="Read some with `cutset ingest SOURCE…`")

@@ -1,0 +1,33 @@
+"""Tables of what traces say, as lines with rich's markup."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.markup import escape
+
+
+def table_lines(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Numbers to the right. The last column is never cut or folded: names must be copied whole."""
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    numeric = [all(_is_number(row[position]) for row in rows) for position in range(len(headings))]
+    for number, row in enumerate((headings, *rows)):
+        *cells, last = row
+        padded = [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(cells, widths, numeric, strict=False)
+        ]
+        line = printable("  ".join([*padded, last]))
+        yield line if number else f"[bold]{line}[/]"
+
+
+def printable(text: str) -> str:
+    """Text from traces as a terminal may show it: neither our markup nor control characters of its own."""
+    shown = (letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return escape("".join(shown))
+
+
+def percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if part else "–"
+
+
+def _is_number(cell: str) -> bool:
+    return cell.strip(" –%").replace(",", "").replace(".", "").isdecimal() or cell in ("", "–")

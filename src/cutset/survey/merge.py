@@ -1,0 +1,82 @@
+"""Surveys of any parts of the stored traces, merged in any order, give the same result."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from cutset.model.call_tree import CallTree
+from cutset.model.point import Point
+from cutset.model.survey import ClassSummary, Kinds, Representative, Survey
+
+
+def merged(*parts: Survey) -> Survey:
+    answers: dict[tuple[Point, Point], frozenset[Point]] = {}
+    summaries: dict[str, list[ClassSummary]] = defaultdict(list)
+    for part in parts:
+        for call, answered in part.answers.items():
+            answers[call] = answers.get(call, frozenset()) | answered
+        for key, summary in part.classes.items():
+            summaries[key].append(summary)
+    classes = {key: class_of(of_class) for key, of_class in summaries.items()}
+    return Survey(classes, sum(part.headless for part in parts), answers)
+
+
+def class_of(parts: Sequence[ClassSummary]) -> ClassSummary:
+    """Of parts that are all of one request class."""
+    first, *others = parts
+    if not others:
+        return first
+    kinds, torn = Counter[CallTree](), Counter[CallTree]()
+    for part in parts:
+        kinds.update(part.kinds)
+        torn.update(part.torn)
+    return ClassSummary(
+        first.name,
+        first.service,
+        best([part.representative for part in parts]),
+        kinds,
+        torn,
+        spans=sum(part.spans for part in parts),
+        components=sum(part.components for part in parts),
+        total_ns=sum(part.total_ns for part in parts),
+        named_by_span=any(part.named_by_span for part in parts),
+    )
+
+
+def best(representatives: Iterable[Representative]) -> Representative:
+    """Of equally complex ones the one with the smallest id, so that the order of merging does not matter."""
+    return min(representatives, key=lambda candidate: (-candidate.score, candidate.trace_id))
+
+
+def concluded(survey: Survey) -> Survey:
+    """With what only the whole shows: whom calls meant that reached nobody, and which classes share a name."""
+    only = {call: point for call, (point, *others) in survey.answers.items() if not others}
+    meant = {call: point for call, point in only.items() if call[1] != point}
+    entered = Counter(summary.name for summary in survey.classes.values())
+    classes = {}
+    for summary in survey.classes.values():
+        kinds, torn = (_renamed(kinds, meant) for kinds in (summary.kinds, summary.torn))
+        name = summary.name if entered[summary.name] == 1 else f"{summary.service} {summary.name}"
+        classes[name] = replace(summary, kinds=kinds, torn=torn)
+    return replace(survey, classes=classes)
+
+
+def _renamed(kinds: Kinds, meant: Mapping[tuple[Point, Point], Point]) -> Kinds:
+    named = {call[1] for call in meant}
+    renamed: Counter[CallTree] = Counter()
+    for tree, traces in kinds.items():
+        affected = any(call.point in named for call in tree.walk())
+        renamed[_with_meant(tree, meant) if affected else tree] += traces
+    return renamed
+
+
+def _with_meant(tree: CallTree, meant: Mapping[tuple[Point, Point], Point]) -> CallTree:
+    """Trees are at most `lineage.call_tree.MAX_DEPTH` deep, so that recursion is safe."""
+    calls = []
+    for call in tree.calls:
+        inner = _with_meant(call, meant)
+        point = meant.get((tree.point, call.point), call.point)
+        calls.append(inner if point == call.point else replace(inner, point=point))
+    if all(new is old for new, old in zip(calls, tree.calls, strict=True)):
+        return tree
+    return replace(tree, calls=tuple(sorted(calls)))
