@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cutset.model.drill import DEFAULT_THRESHOLDS, DrillTest, Thresholds
+from cutset.model.expect import Pause, Positive, Rate, Seconds
 
 PORT = "{port}"  # in the command, the environment and the URL: a free port, another one at each start
 
@@ -23,12 +24,12 @@ class ServiceUnderTest:
 class Pace:
     """How long each phase is, in seconds, and how many runs of the flow are sent."""
 
-    startup: float = 3.0
-    fault: float = 5.0
-    recovery: float = 5.0
-    patience: float = 10.0  # how much longer a service that has not recovered is watched
-    rate: float = 20.0  # per second
-    parallel: int = 8  # at once; further ones are left out, so that a slow service is not buried under them
+    startup: Seconds = 3.0
+    fault: Seconds = 5.0
+    recovery: Seconds = 5.0
+    patience: Pause = 10.0  # how much longer a service that has not recovered is watched
+    rate: Rate = 20.0  # per second
+    parallel: Positive = 8  # at once; further ones are left out, so that a slow service is not buried under them
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,13 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal
 
+from cutset.model.expect import Factor, Pause, Positive, Ratio, Seconds
 from cutset.model.point import Point
 from cutset.model.run import RunFinished, RunStarted
+
+CalledComponent = Literal["cache", "db", "mq", "rpc"]  # as endpoints begin
 
 
 class Phase(StrEnum):
@@ -109,16 +113,16 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    startup_success: float = 0.95  # below: the service is not healthy, and nothing can be said
-    recovery_success: float = 0.9  # of the share at start-up
-    latency_factor: float = 5.0  # how many times the 95th percentile at start-up the median may be after recovery …
-    latency_slack: float = 0.25  # … and at least so many seconds more
-    recovery_throughput: float = 0.5  # of that at start-up
-    recovery_operations: float = 0.5  # calls per run at each endpoint, of those at start-up
-    limit_seconds: float | None = None  # an answer that takes longer is none; not given: `limit_for` says
-    amplification_factor: float = 5.0  # how many times as many calls as at start-up one failure may bring about …
-    amplification_floor: int = 10  # … if they are more than this
-    must_survive: tuple[str, ...] = ("cache",)  # components that the service should do without
+    startup_success: Ratio = 0.95  # below: the service is not healthy, and nothing can be said
+    recovery_success: Ratio = 0.9  # of the share at start-up
+    latency_factor: Factor = 5.0  # how many times the 95th percentile at start-up the median may be after recovery …
+    latency_slack: Pause = 0.25  # … and at least so many seconds more
+    recovery_throughput: Ratio = 0.5  # of that at start-up
+    recovery_operations: Ratio = 0.5  # calls per run at each endpoint, of those at start-up
+    limit_seconds: Seconds | None = None  # an answer that takes longer is none; not given: `limit_for` says
+    amplification_factor: Factor = 5.0  # how many times as many calls as at start-up one failure may bring about …
+    amplification_floor: Positive = 10  # … if they are more than this
+    must_survive: tuple[CalledComponent, ...] = ("cache",)  # what the service should do without
 
     def limit_for(self, recorded_seconds: float = 0.0) -> float:
         """By default five seconds, or five times as long as the request took when it was recorded."""

@@ -70,7 +70,7 @@ def test_other_commands_do_not_mind_the_section(tmp_path: Path) -> None:
 
 
 def test_a_service_that_is_not_told_its_port_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"neither `drill\.command` nor `drill\.env` has `\{port\}` in it"):
+    with pytest.raises(UsageError, match=r"`drill`: neither `command` nor `env` has `\{port\}` in it"):
         load_drill(configured(tmp_path, command=["serve", "--port", "8080"]))
 
     assert load_drill(configured(tmp_path, command=["serve"], env={"PORT": "{port}"})).service.env["PORT"] == "{port}"
