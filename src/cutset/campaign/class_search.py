@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from cutset.campaign.settings import CampaignSettings
 from cutset.model.event import CampaignEvent, ExperimentFinished, RequestAudited, RequestFinished
@@ -12,7 +13,7 @@ from cutset.model.point import Point
 from cutset.model.request import Request
 from cutset.search.strategies import STRATEGIES, AcrossRequests
 from cutset.search.strategy import Search, SearchSettings
-from cutset.select.api_rank import TraceKind, api_rank
+from cutset.select.api_rank import rank_of_audits
 
 
 class ClassSearch:
@@ -80,14 +81,14 @@ def begin(request: Request, settings: CampaignSettings, events: Sequence[Campaig
     own = [event for event in events if getattr(event, "request", None) == request.name]
     calls = next(event.calls for event in reversed(own) if isinstance(event, RequestAudited))
     inventory = calls | frozenset(_replicas(calls, settings.replicas))
-    failing = _failing_others(request.name, events)
+    before = _before(request.name, events)
     search = STRATEGIES[settings.search.strategy].start(
         SearchSettings(
             max_size=settings.limits.max_size,
             certificates=settings.search.certificates,
             inventory=inventory,
-            weights=_weights(events),
-            hints=tuple(cut for cut in failing if cut <= inventory and len(cut) <= settings.limits.max_size),
+            weights=rank_of_audits(event for event in before if isinstance(event, RequestAudited)),  # MicroFI §4.4.4
+            hints=tuple(cut for cut in _failing(before) if cut <= inventory and len(cut) <= settings.limits.max_size),
             trust_hints=settings.search.across_requests is AcrossRequests.TRUST,
         )
     )
@@ -102,26 +103,17 @@ def begin(request: Request, settings: CampaignSettings, events: Sequence[Campaig
     return ClassSearch(request, search, settings, past, past_rounds)
 
 
-def _weights(events: Sequence[CampaignEvent]) -> dict[Point, float]:
-    """The impact of each API, by the calls that the latest audit of each request saw (MicroFI §4.4.4)."""
-    audits = {event.request: event for event in events if isinstance(event, RequestAudited)}
-    kinds = []
-    for audit in audits.values():
-        apis = frozenset(point.of_api for point in audit.calls)
-        kinds.append(TraceKind(apis, frozenset(edge for edge in audit.edges if apis.issuperset(edge))))
-    return api_rank(kinds)
+def _before(request: str, events: Sequence[CampaignEvent]) -> list[CampaignEvent]:
+    """What was known before this class's first experiment, so that resuming changes nothing."""
+    return list(
+        takewhile(lambda event: not (isinstance(event, ExperimentFinished) and event.request == request), events)
+    )
 
 
-def _failing_others(request: str, events: Sequence[CampaignEvent]) -> Iterator[Points]:
-    """What failed other classes before this one's first experiment, so that resuming changes nothing."""
-    before = []
-    for event in events:
-        if isinstance(event, ExperimentFinished):
-            if event.request == request:
-                break
-            before.append(event)
+def _failing(events: Sequence[CampaignEvent]) -> Iterator[Points]:
+    """What fails other classes."""
     seen: set[Points] = set()
-    for finding in findings_of(before):
+    for finding in findings_of(events):
         if (cut := points_of(finding.cut)) not in seen:
             seen.add(cut)
             yield cut

@@ -17,7 +17,7 @@ from cutset.model.mesh import MeshSpec
 from cutset.model.point import Point
 from cutset.model.steps import finished
 from cutset.model.summary import CampaignSummary, summarise
-from cutset.select.api_rank import TraceKind, api_rank
+from cutset.select.api_rank import api_rank, rank_of_audits
 from cutset.select.rankings import trace_kinds
 from cutset.store.durations import server_durations
 from cutset.store.manifest import open_spans
@@ -67,20 +67,7 @@ def failure_rates_of(known: Knowledge, choice: HardenChoice) -> Rates:
 
 
 def _ranks_of(events: Sequence[CampaignEvent]) -> dict[Point, float]:
-    """From the audits alone: one kind of trace per request."""
-    kinds = [
-        TraceKind(frozenset(point.of_api for point in event.calls), _inside(event))
-        for event in events
-        if isinstance(event, RequestAudited) and event.calls
-    ]
-    return api_rank(kinds)
-
-
-def _inside(event: RequestAudited) -> frozenset[tuple[Point, Point]]:
-    apis = {point.of_api for point in event.calls}
-    return frozenset(
-        (caller.of_api, callee.of_api) for caller, callee in event.edges if {caller.of_api, callee.of_api} <= apis
-    )
+    return rank_of_audits(event for event in events if isinstance(event, RequestAudited))
 
 
 def _timed(evidence: Mapping[Point, Evidence], store: Path) -> dict[Point, Evidence]:

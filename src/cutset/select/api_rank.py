@@ -8,12 +8,13 @@ the code, whose ranking agrees with the paper's: APIs and traces are scaled to a
 an API gets from its callers counts a hundredth of what it gets from its traces. The number of steps is the paper's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
+from cutset.model.event import RequestAudited
 from cutset.model.point import Point
 
 _DAMPING = 0.85
@@ -34,6 +35,25 @@ class Preference(StrEnum):
 
     UNIFORM = "uniform"  # as the published code: how often a kind was seen does not matter
     FREQUENCY = "frequency"  # as the text: in proportion to how often it was seen
+
+
+def rank_of_audits(audits: Iterable[RequestAudited]) -> dict[Point, float]:
+    """From what a campaign saw before any fault: the calls of each request class are one kind of trace.
+
+    The first healthy audit of a class counts. A campaign that is resumed audits again, and paths may vary; what it
+    computes stays the same.
+    """
+    first: dict[str, RequestAudited] = {}
+    for audit in audits:
+        if audit.healthy:
+            first.setdefault(audit.request, audit)
+    return api_rank([_trace_kind(audit) for audit in first.values() if audit.calls])
+
+
+def _trace_kind(audit: RequestAudited) -> TraceKind:
+    apis = frozenset(point.of_api for point in audit.calls)
+    edges = ((caller.of_api, callee.of_api) for caller, callee in audit.edges)
+    return TraceKind(apis, frozenset(edge for edge in edges if apis.issuperset(edge)))
 
 
 def api_rank(

@@ -73,6 +73,19 @@ def test_hints_are_the_same_when_a_campaign_is_resumed(settings_seen: list[Searc
     assert settings_seen[0].hints == settings_seen[1].hints == (frozenset({A}),)
 
 
+def test_weights_are_the_same_when_a_campaign_is_resumed_though_audits_vary(
+    settings_seen: list[SearchSettings],
+) -> None:
+    before: list[CampaignEvent] = [audited(HOME.name, A, B), audited(CHECKOUT.name, A, C), failed(HOME.name, A)]
+    resumed = [audited(HOME.name, A), audited(CHECKOUT.name, A, C, D), audited("GET /new", B, D)]
+
+    begin(CHECKOUT, SETTINGS, before)
+    begin(CHECKOUT, SETTINGS, [*before, failed(CHECKOUT.name, A), *resumed])
+
+    assert settings_seen[0].weights == settings_seen[1].weights
+    assert settings_seen[0].weights.keys() == {A, B, C}
+
+
 def test_replicas_that_are_configured_are_in_the_inventory(settings_seen: list[SearchSettings]) -> None:
     first = replace(A, replica="1")
     settings = replace(SETTINGS, replicas={"shop": 3, "other": 2})

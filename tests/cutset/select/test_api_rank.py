@@ -1,9 +1,11 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
+from cutset.model.event import RequestAudited
 from cutset.model.point import Point
-from cutset.select.api_rank import Preference, TraceKind, api_rank
+from cutset.select.api_rank import Preference, TraceKind, api_rank, rank_of_audits
 
 GET_R, GET_P, INDEX, LS_R, DEF_R, LS_P = APIS = tuple(
     Point(*name.split(".")) for name in ("Frt.GetR", "Prod.GetP", "Frt.Index", "Rec.LsR", "Rec.DefR", "Prod.LsP")
@@ -60,3 +62,45 @@ def test_an_api_that_more_kinds_of_traces_have_counts_more() -> None:
 def test_nothing_called_is_nothing_ranked() -> None:
     assert api_rank(()) == {}
     assert api_rank((TraceKind(frozenset(), frozenset()),)) == {}
+
+
+def audit(request: str, *apis: Point, healthy: bool = True) -> RequestAudited:
+    return RequestAudited(
+        request=request,
+        healthy=healthy,
+        reason="",
+        calls=frozenset(apis),
+        not_reached=frozenset(),
+        trace_ids=(),
+        edges=tuple(pairwise(apis)),
+    )
+
+
+AUDITS = (audit("Req1", INDEX, LS_R, LS_P), audit("Req2", GET_R, GET_P))
+
+
+def test_each_request_class_that_was_audited_is_a_kind_of_trace() -> None:
+    assert rank_of_audits(AUDITS) == api_rank((chain(INDEX, LS_R, LS_P), chain(GET_R, GET_P)))
+
+
+def test_the_order_of_classes_and_later_audits_of_a_class_change_nothing() -> None:
+    rank = rank_of_audits(AUDITS)
+
+    assert rank_of_audits(reversed(AUDITS)) == rank
+    assert rank_of_audits((*AUDITS, audit("Req1", INDEX, DEF_R), audit("Req2", INDEX))) == rank
+
+
+def test_an_audit_of_a_request_that_fails_without_any_fault_does_not_count() -> None:
+    assert rank_of_audits((audit("Req1", INDEX, healthy=False), *AUDITS)) == rank_of_audits(AUDITS)
+    assert rank_of_audits((audit("Req1", INDEX, healthy=False),)) == {}
+
+
+def test_replicas_and_calls_from_elsewhere_are_told_by_their_apis() -> None:
+    replica, entry = replace(LS_P, replica="2"), Point("Frt", "Entry")
+    audited = replace(audit("Req1", INDEX, replica), edges=((entry, INDEX), (INDEX, replica)))
+
+    assert rank_of_audits([audited]) == api_rank([chain(INDEX, LS_P)])
+
+
+def test_a_class_without_calls_is_no_kind_of_trace() -> None:
+    assert rank_of_audits((*AUDITS, audit("Req3"))) == rank_of_audits(AUDITS)
