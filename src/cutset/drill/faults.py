@@ -23,7 +23,8 @@ DEFAULTS: Sequence[tuple[str, tuple[str, ...]]] = (
     ("rpc/grpc/*", ("unavailable", "no-answer")),
     ("rpc/*", ("connection-refused", "no-answer", "status-503")),
 )
-_HOOKED_BY = {"requests": "urllib3", "psycopg_pool": "psycopg"}  # frameworks that have no hook of their own
+# Frameworks that have no hook of their own: which one has theirs, and where.
+_HOOKED_BY = {"requests": ("urllib3", "FAULTS"), "psycopg_pool": ("psycopg", "POOL_FAULTS")}
 
 
 def faults_at(endpoint: str, *, writes: bool, chosen: Collection[str] = ()) -> tuple[str, ...]:
@@ -39,9 +40,9 @@ def faults_at(endpoint: str, *, writes: bool, chosen: Collection[str] = ()) -> t
 def faults_of(framework: str) -> frozenset[str]:
     """All faults that the agent knows for a framework, those of other packages included; none if it has no hook."""
     found: set[str] = set()
-    hook = _HOOKED_BY.get(framework, framework)
+    hook, faults = _HOOKED_BY.get(framework, (framework, "FAULTS"))
     if hook in hooks.HOOKS:
-        found |= set(import_module(hooks.HOOKS[hook]).FAULTS)
+        found |= set(getattr(import_module(hooks.HOOKS[hook]), faults))
     for name, load in hooks.third_parties():
         if name == framework:
             found |= set(load().FAULTS)

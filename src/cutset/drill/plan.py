@@ -6,7 +6,7 @@ of several, a few services of many, and what data flow says of the rest. Every c
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import mean
 
@@ -70,7 +70,6 @@ class Plan:
     tests: tuple[PlannedTest, ...] = ()
     pruned: tuple[Pruned, ...] = ()
     not_repeated: tuple[tuple[PlannedTest, str], ...] = ()  # with the reason: they passed lately
-    flows: Mapping[str, Flow] = field(default_factory=dict, repr=False)  # by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class _Candidate:
     service: str
     operation: Operation  # the last one
     priority: int = 1
-    reason: str = "the last call of the endpoint in the request"
+    reason: str = "the last such call in the request"
     only_lost_answers: bool = False
 
     @property
@@ -113,7 +112,7 @@ def make_plan(flows: Iterable[Flow], selection: Selection) -> Plan:
     tests: dict[str, PlannedTest] = {}
     for planned in (test for candidate in candidates for test in _tests(candidate, selection, pruned)):
         tests.setdefault(planned.test.id, planned)  # a request and a message that it causes may make the same call
-    return Plan(tuple(_by_coverage(list(tests.values()))), tuple(pruned), flows=chosen)
+    return Plan(tuple(_by_coverage(list(tests.values()))), tuple(pruned))
 
 
 def representatives(flows: Iterable[Flow], top: int) -> tuple[dict[str, Flow], list[Pruned]]:

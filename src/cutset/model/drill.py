@@ -221,5 +221,10 @@ class DrillFinished:
 DrillEvent = RunStarted | DrillsPlanned | ServiceStarted | PhaseBegan | DrillFinished | RunFinished
 
 
+def worst_first(results: Iterable[DrillResult]) -> list[DrillResult]:
+    order = (DrillVerdict.FAILED, DrillVerdict.UNKNOWN, DrillVerdict.PASSED)
+    return sorted(results, key=lambda result: order.index(result.judgement.verdict))
+
+
 def results_of(events: Iterable[object]) -> list[DrillResult]:
     return [event.result for event in events if isinstance(event, DrillFinished)]

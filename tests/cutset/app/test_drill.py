@@ -214,7 +214,7 @@ def test_killed_at_any_instant_a_session_loses_nothing_and_repeats_nothing(tmp_p
         assert events_in(tmp_path)[: len(known)] == known
         known = events_in(tmp_path)
     if not isinstance(known[-1], RunFinished):  # it may have been faster than the last kill
-        assert start(tmp_path, "--resume").wait() == 1, (tmp_path / "stderr").read_text()
+        assert start(tmp_path, "--resume").wait(120) == 1, (tmp_path / "stderr").read_text()
 
     events = events_in(tmp_path)
     assert events[: len(known)] == known

@@ -25,6 +25,10 @@ def test_the_answer_to_a_read_may_be_lost_only_if_somebody_asks_for_it() -> None
     assert faults_at("db/psycopg/execute", writes=False, chosen=["lost-answer"]) == ("lost-answer",)
 
 
+def test_a_statement_s_fault_is_none_of_the_pool() -> None:
+    assert faults_at("db/psycopg_pool/getconn", writes=True, chosen=["lost-answer", "no-answer"]) == ("no-answer",)
+
+
 def test_every_default_is_a_fault_of_some_library() -> None:
     libraries = ("redis", "psycopg", "asyncpg", "sqlalchemy", "nats", "aiokafka", "pika", "grpc", "httpx", "aiohttp")
     known = frozenset[str]().union(*map(faults_of, libraries))

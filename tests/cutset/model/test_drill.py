@@ -1,6 +1,19 @@
 import pytest
 
-from cutset.model.drill import DrillTest, Share, Thresholds, endpoint_of, point_of
+from cutset.model.drill import (
+    DrillFinished,
+    DrillJudgement,
+    DrillResult,
+    DrillTest,
+    DrillVerdict,
+    ServiceStarted,
+    Share,
+    Thresholds,
+    endpoint_of,
+    point_of,
+    results_of,
+    worst_first,
+)
 from cutset.model.point import Point
 
 
@@ -43,3 +56,12 @@ def test_an_answer_may_take_five_times_as_long_as_when_it_was_recorded_and_five_
 def test_a_share_says_how_sure_it_is() -> None:
     assert str(Share(1, 2, 0.1, 0.9)) == "1 of 2 (50 %, at 95 % 10%–90%)"
     assert str(Share(0, 0, 0.0, 1.0)) == "none of 0"
+
+
+def test_results_are_found_among_events_and_put_in_order_of_concern() -> None:
+    test = DrillTest("GET /", 0, Point.parse("shop>cache/redis/get"), "no-answer")
+    results = [DrillResult(test, DrillJudgement(verdict, "")) for verdict in DrillVerdict]
+    finished = [DrillFinished(result=result, subject="") for result in results]
+
+    assert results_of([ServiceStarted(number=1), *finished]) == results
+    assert [result.judgement.verdict.value for result in worst_first(results)] == ["failed", "unknown", "passed"]

@@ -6,7 +6,7 @@ Names come from recordings and from the service under test, and nobody has check
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from cutset.model.drill import DrillResult, DrillVerdict
+from cutset.model.drill import DrillResult, DrillVerdict, worst_first
 from cutset.report.drill.terminal import phase_in_words
 from cutset.report.drill.timeline import draw_timeline
 
@@ -30,8 +30,6 @@ pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;paddin
 
 def drill_page(results: Sequence[DrillResult], *, replay: str) -> str:
     """`replay` is the command that takes a test's id."""
-    order = {DrillVerdict.FAILED: 0, DrillVerdict.UNKNOWN: 1, DrillVerdict.PASSED: 2}
-    ordered = sorted(results, key=lambda each: order[each.judgement.verdict])
     counts = ", ".join(
         f"{sum(each.judgement.verdict is verdict for each in results)} {verdict}" for verdict in DrillVerdict
     )
@@ -42,7 +40,7 @@ def drill_page(results: Sequence[DrillResult], *, replay: str) -> str:
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
             f"<title>Drills</title><style>{_STYLE}</style></head><body>",
             f'<h1>Drills</h1><p class="muted">{len(results)} drills: {counts}</p>',
-            *(line for result in ordered for line in _drill(result, replay)),
+            *(line for result in worst_first(results) for line in _drill(result, replay)),
             "</body></html>\n",
         ]
     )

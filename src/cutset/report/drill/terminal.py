@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from cutset.model.drill import DrillResult, DrillTest, DrillVerdict, PhaseStatistics
+from cutset.model.drill import DrillResult, DrillTest, DrillVerdict, PhaseStatistics, worst_first
 from cutset.model.wording import count
 
 _MARKS = {
@@ -47,8 +47,7 @@ def plan_document(
 
 def result_lines(results: Sequence[DrillResult], *, starts: int, replay: str) -> Iterator[str]:
     """Failures first. `replay` is the command that takes a test's id."""
-    order = {DrillVerdict.FAILED: 0, DrillVerdict.UNKNOWN: 1, DrillVerdict.PASSED: 2}
-    for result in sorted(results, key=lambda each: order[each.judgement.verdict]):
+    for result in worst_first(results):
         yield from _result_lines(result, replay)
     verdicts = Counter(result.judgement.verdict for result in results)
     told = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in DrillVerdict if verdicts[verdict])
