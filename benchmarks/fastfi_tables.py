@@ -13,7 +13,7 @@ needs there. Both are inferred, and only the second is fitted:
 
 from dataclasses import dataclass
 
-from cutset.simulation.simulated import All, Call, Node, Optional
+from cutset.simulation.simulated import All, Call, Optional, System
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ TABLE_5 = (
 )
 
 
-def system_of(row: Row) -> Node:
+def system_of(row: Row) -> System:
     """The first APIs are the repeated ones, the last the optional ones."""
     calls = (
         Call(f"api-{number:02}", replicas=row.replicas, times=row.times if number < row.repeated else 1)

@@ -29,7 +29,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from cutset.errors import InputError
-from cutset.simulation.simulated import All, Call, Node, Optional
+from cutset.simulation.simulated import All, Call, Optional, System
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class _Application:
     params: dict[str, int] = field(default_factory=dict)
 
 
-def load_ground_truth(path: Path) -> Mapping[str, Node]:
+def load_ground_truth(path: Path) -> Mapping[str, System]:
     """One program for each request of the application."""
     try:
         content = yaml.safe_load(path.read_text("utf-8"))
@@ -77,14 +77,14 @@ def load_ground_truth(path: Path) -> Mapping[str, Node]:
         raise InputError(f"`{path}`: {error.message}", hint=error.hint) from error
 
 
-def _program(application: _Application, request: _Request) -> Node:
+def _program(application: _Application, request: _Request) -> System:
     if request.calls is not None:
         return _expand(application, request.calls, ())
     return _expand(application, _calls_of(application, request.entry_api), (request.entry_api,))
 
 
 def _expand(application: _Application, calls: Sequence[_CallSite], callers: tuple[str, ...]) -> All:
-    parts: list[Node] = []
+    parts: list[System] = []
     for call in calls:
         if call.op in callers:
             raise InputError(f"`{call.op}` calls itself, by way of {' > '.join(callers)}")

@@ -13,7 +13,8 @@ from functools import cache
 from itertools import combinations, count
 from math import ceil, comb
 
-from cutset.simulation.simulated import Node, all_points, minimal_cuts_by_brute_force
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
+from cutset.simulation.simulated import System, all_points
 
 
 def replica_bound(needed: int, replicas: int) -> int:
@@ -62,7 +63,7 @@ def _least_weight(paths: int, blocks: int, smallest: int) -> float:
     return least(paths, blocks, smallest)
 
 
-def exact_bound(system: Node, max_size: int) -> int | None:
+def exact_bound(system: System, max_size: int) -> int | None:
     """By integer programming, for monotone systems of about a dozen points; None without SciPy."""
     try:
         from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 - not a dependency

@@ -25,7 +25,7 @@ from benchmarks.groundtruth import load_ground_truth
 
 from cutset.model.point import Point
 from cutset.select.api_rank import TraceKind, api_rank
-from cutset.simulation.simulated import All, Call, Execution, FirstOf, Node, Optional
+from cutset.simulation.simulated import All, Call, Execution, FirstOf, Optional, System
 
 TOP = 8
 ENTRY = "entry"  # the service of a function's own API
@@ -101,7 +101,7 @@ def table7(folder: Path) -> list[Row]:
     return rows
 
 
-def scores_by_method(functions: Mapping[str, Node]) -> dict[str, dict[Point, float]]:
+def scores_by_method(functions: Mapping[str, System]) -> dict[str, dict[Point, float]]:
     callers: dict[Point, set[Point]] = {}
     times: Counter[Point] = Counter()
     kinds = []
@@ -126,7 +126,7 @@ def _one_entry(caller: Point) -> Point:
     return Point(ENTRY, "any") if caller.service == ENTRY else caller
 
 
-def failed_by_top(functions: Mapping[str, Node], scores: Mapping[Point, float]) -> tuple[int, ...]:
+def failed_by_top(functions: Mapping[str, System], scores: Mapping[Point, float]) -> tuple[int, ...]:
     counts = []
     failed: set[str] = set()
     for api in sorted(scores, key=lambda api: (-scores[api], api))[:TOP]:
@@ -135,7 +135,7 @@ def failed_by_top(functions: Mapping[str, Node], scores: Mapping[Point, float]) 
     return tuple(counts)
 
 
-def calls_of(node: Node, caller: Point, times: int = 1) -> Iterator[tuple[Point, Point, int]]:
+def calls_of(node: System, caller: Point, times: int = 1) -> Iterator[tuple[Point, Point, int]]:
     """Caller, callee and how often, of every call of an execution without faults."""
     match node:
         case Call():

@@ -15,19 +15,9 @@ from random import Random
 
 from cutset.search.cuts import CutSearch
 from cutset.search.strategy import SearchSettings
-from cutset.simulation.simulated import (
-    All,
-    Call,
-    Conditions,
-    FirstOf,
-    Node,
-    Optional,
-    Simulation,
-    Tally,
-    all_points,
-    drive,
-    minimal_cuts_by_brute_force,
-)
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
+from cutset.simulation.drive import SearchCost, drive
+from cutset.simulation.simulated import All, Call, Conditions, FirstOf, Optional, Simulation, System, all_points
 
 SERVICES = 1_000_000
 MAX_SIZE = 3
@@ -49,7 +39,7 @@ def service(number: int) -> Service:
     return Service(f"{kind}-{number:06}", chance.choices((1, 2, 3), (3, 4, 3))[0], kind)
 
 
-def request_class(number: int) -> Node:
+def request_class(number: int) -> System:
     return _Drawing(Random(f"class {number}")).draw()
 
 
@@ -59,14 +49,14 @@ class _Drawing:
     left: int = 0
     seen: set[int] = field(default_factory=set)
 
-    def draw(self) -> Node:
+    def draw(self) -> System:
         self.left = self.chance.randint(5, 25)
         top = []
         while self.left > 0:
             top.append(self._part(depth=1))
         return All(tuple(top))
 
-    def _part(self, depth: int) -> Node:
+    def _part(self, depth: int) -> System:
         call = self._call(depth)
         roll = self.chance.random()
         if roll < 0.15:
@@ -75,11 +65,11 @@ class _Drawing:
             return FirstOf((call, self._call(depth)))
         return call
 
-    def _call(self, depth: int) -> Node:
+    def _call(self, depth: int) -> System:
         drawn = self._new_service()
         if drawn.kind == "cache" and self.left > 0:  # what is not in the cache is in a database
             return FirstOf((Call("get", replicas=drawn.replicas, service=drawn.name), self._call(depth + 1)))
-        inside: list[Node] = []
+        inside: list[System] = []
         if drawn.kind == "business":
             while self.left > 0 and depth < 4 and self.chance.random() < 0.6 / depth:
                 inside.append(self._part(depth + 1))
@@ -96,7 +86,7 @@ class _Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    tally: Tally
+    tally: SearchCost
     apis: int
     cuts: int
     wrong: int  # missed or not minimal, if this class was checked

@@ -6,18 +6,7 @@ from itertools import count, islice
 from random import Random
 
 from cutset.model.point import Point
-from cutset.simulation.simulated import (
-    All,
-    Balance,
-    Cache,
-    Call,
-    FirstOf,
-    Node,
-    Optional,
-    Quorum,
-    Routes,
-    all_points,
-)
+from cutset.simulation.simulated import All, Balance, Cache, Call, FirstOf, Optional, Quorum, Routes, System, all_points
 
 PLAIN = ("call", "fallback", "optional", "all")
 MIXED = (*PLAIN, "call", "quorum", "attempts", "zones")
@@ -55,23 +44,23 @@ HIDDEN_CALLS = (
 CACHES = (Family("caches", CACHED, 3, 100, points=(6, 11)),)
 
 
-def systems_of(family: Family) -> Iterable[tuple[int, Node]]:
+def systems_of(family: Family) -> Iterable[tuple[int, System]]:
     """Numbered, always the same ones; without those that lack what the family is about."""
     every = (random_system(Random(f"{family.name} {number}"), family) for number in count())
     return enumerate(islice((system for system in every if _shows(system, family)), family.systems))
 
 
-def _shows(system: Node, family: Family) -> bool:
+def _shows(system: System, family: Family) -> bool:
     if family.kinds is HIDDEN:
         return any(isinstance(node, Optional) and node.then is not None for node in nodes(system))
     return family.kinds is not CACHED or any(isinstance(node, Cache) for node in nodes(system))
 
 
-def nodes(node: Node) -> Iterator[Node]:
+def nodes(node: System) -> Iterator[System]:
     yield node
     match node:
         case All(parts) | FirstOf(parts):
-            inner: tuple[Node | None, ...] = parts
+            inner: tuple[System | None, ...] = parts
         case Call(body=body):
             inner = (body,)
         case Optional(part, then):
@@ -85,14 +74,14 @@ def nodes(node: Node) -> Iterator[Node]:
             yield from nodes(child)
 
 
-def random_system(chance: Random, family: Family) -> Node:
+def random_system(chance: Random, family: Family) -> System:
     budget = chance.randint(*family.points)
     if family.kinds == ("routes",):
         points = [Point("simulated", f"api-{number:02}") for number in range(budget)]
         paths = (frozenset(chance.sample(points, chance.randint(2, 5))) for _ in range(chance.randint(2, 5)))
         return Routes(tuple(paths))
     builder = _Builder(chance, family.kinds, budget)
-    top: list[Node] = []
+    top: list[System] = []
     while builder.left > 0 and len(top) < budget // 2:
         top.append(builder.node(depth=2))
     if len(builder.replicas) > 2 and chance.random() < 0.4:
@@ -117,7 +106,7 @@ class _Builder:
         self.replicas[api] = replicas or self.chance.randint(1, min(3, max(1, self.left)))
         return Call(api, replicas=self.replicas[api])
 
-    def shared(self) -> Node:
+    def shared(self) -> System:
         """A further call of an API that is called elsewhere already."""
         one, other = (
             Call(api, replicas=self.replicas[api])
@@ -125,7 +114,7 @@ class _Builder:
         )
         return self.chance.choice((one, Optional(one), FirstOf((one, other))))
 
-    def node(self, depth: int) -> Node:  # noqa: PLR0911 - one per kind of node
+    def node(self, depth: int) -> System:  # noqa: PLR0911 - one per kind of node
         kind = self.chance.choice(self.kinds) if depth > 0 and self.left > 1 else "call"
         match kind:
             case "all":
@@ -155,12 +144,12 @@ class _Builder:
                 )
                 return Call(call.api, All(inside) if inside else None, call.replicas)
 
-    def _several(self, depth: int) -> tuple[Node, ...]:
+    def _several(self, depth: int) -> tuple[System, ...]:
         first = self.node(depth - 1)
         return (first, self.node(depth - 1)) if self.left > 0 else (first,)
 
 
-def shuffled_names(system: Node, seed: int) -> dict[Point, Point]:
+def shuffled_names(system: System, seed: int) -> dict[Point, Point]:
     points = sorted(all_points(system))
     return dict(zip(points, Random(seed).sample(points, len(points)), strict=True))
 
@@ -170,7 +159,7 @@ class CounterExample:
     """A system in which an algorithm as printed, or a plausible repair of it, loses a cut."""
 
     name: str
-    system: Node
+    system: System
     max_size: int
 
 

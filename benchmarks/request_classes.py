@@ -276,7 +276,7 @@ def _shared(world: System, caller: Service, rank: int) -> Call:
     return _between(caller, callee, f"Check{WORDS[rank].title()}")
 
 
-def _simulated(world: System, caller: Service, node: simulated.Node) -> tuple[Step, ...]:
+def _simulated(world: System, caller: Service, node: simulated.System) -> tuple[Step, ...]:
     match node:
         case simulated.All(parts):
             return tuple(step for part in parts for step in _simulated(world, caller, part))

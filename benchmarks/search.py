@@ -73,19 +73,18 @@ from cutset.search.intellifi import IntelliFi
 from cutset.search.ldfi import Ldfi
 from cutset.search.microfi import MicroFi
 from cutset.search.strategy import Certificates, Search, SearchSettings
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
+from cutset.simulation.drive import SearchCost, drive
 from cutset.simulation.simulated import (
     All,
     Call,
     Conditions,
-    Node,
     Runs,
     Shuffled,
     Simulation,
-    Tally,
+    System,
     all_points,
-    drive,
     grouped_skeletons,
-    minimal_cuts_by_brute_force,
     points_of_call,
 )
 
@@ -142,7 +141,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    tally: Tally
+    tally: SearchCost
     seconds: float
     capped: bool
     found: frozenset[Points]
@@ -158,7 +157,7 @@ def explored(search: Search, system: Runs, *, most: int = 10**9) -> Explored:
     return Explored(tally, watched.seconds, watched.capped, frozenset(search.result().minimal_cuts))
 
 
-def ours(system: Node, max_size: int, **settings: Any) -> Search:
+def ours(system: System, max_size: int, **settings: Any) -> Search:
     return CutSearch(replace(SearchSettings(max_size, inventory=all_points(system)), **settings))
 
 
@@ -358,7 +357,7 @@ def compare_skeletons(each: Skeletons) -> Comparison:
 class Case:
     family: Family
     number: int
-    system: Node
+    system: System
 
     @property
     def name(self) -> str:

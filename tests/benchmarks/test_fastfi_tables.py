@@ -1,6 +1,7 @@
 from benchmarks.fastfi_tables import TABLE_5, system_of
 
-from cutset.simulation.simulated import all_points, minimal_cuts_by_brute_force
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
+from cutset.simulation.simulated import all_points
 
 
 def test_the_means_are_those_that_fastfi_prints() -> None:

@@ -5,7 +5,8 @@ from benchmarks.groundtruth import load_ground_truth
 
 from cutset.errors import InputError
 from cutset.model.point import Point
-from cutset.simulation.simulated import All, Call, Optional, minimal_cuts_by_brute_force
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
+from cutset.simulation.simulated import All, Call, Optional
 
 SHOP = """
 schema: cutset-groundtruth/1

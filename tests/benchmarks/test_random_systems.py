@@ -16,10 +16,11 @@ from benchmarks.random_systems import (
 from cutset.model.fault import points_of
 from cutset.model.outcome import Verdict
 from cutset.model.point import Point
-from cutset.simulation.simulated import All, Call, Node, Shuffled, Simulation, all_points, minimal_cuts_by_brute_force
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
+from cutset.simulation.simulated import All, Call, Shuffled, Simulation, System, all_points
 
 
-def first_five(family: Family) -> list[Node]:
+def first_five(family: Family) -> list[System]:
     return [system for _, system in islice(systems_of(family), 5)]
 
 

@@ -4,7 +4,8 @@ from benchmarks.search import PAPERS, Comparison, Results, Sums, Watched, cuts, 
 from benchmarks import search
 from cutset.search.fastfi import FastFi
 from cutset.search.strategy import SearchSettings
-from cutset.simulation.simulated import All, Call, Simulation, minimal_cuts_by_brute_force
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
+from cutset.simulation.simulated import All, Call, Simulation
 
 SYSTEM = All((Call("A"), Call("B", replicas=2)))
 

@@ -24,7 +24,8 @@ from benchmarks.search import Explored, explored, ours
 
 from cutset.search.fastfi import FastFi
 from cutset.search.strategy import Certificates, SearchSettings
-from cutset.simulation.simulated import Conditions, Shuffled, Simulation, minimal_cuts_by_brute_force
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
+from cutset.simulation.simulated import Conditions, Shuffled, Simulation
 
 MOST_INJECTIONS = 646  # over all of FastFI's Table 5: what docs/search.md says
 SYSTEMS = 4  # of each family

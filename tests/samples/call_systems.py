@@ -17,11 +17,11 @@ from cutset.simulation.simulated import (
     Conditions,
     Execution,
     FirstOf,
-    Node,
     Optional,
     Quorum,
     Routes,
     Runs,
+    System,
     all_points,
 )
 
@@ -35,7 +35,7 @@ def points(*apis: str) -> Points:
 
 
 @st.composite
-def systems(draw: st.DrawFn, *, hidden: bool = False, varying: bool = False, most_replicas: int = 3) -> Node:
+def systems(draw: st.DrawFn, *, hidden: bool = False, varying: bool = False, most_replicas: int = 3) -> System:
     """An API may be called from several places, by each kind of call. All but `hidden` ones are monotone.
 
     In `varying` ones paths differ without any fault, by more than which replicas serve.
@@ -43,7 +43,7 @@ def systems(draw: st.DrawFn, *, hidden: bool = False, varying: bool = False, mos
     replicas = {api: draw(st.integers(1, most_replicas)) for api in APIS}
     apis = st.sampled_from(APIS)
     routes = st.lists(st.frozensets(st.sampled_from(sorted(points(*"UVWX"))), min_size=1), min_size=1, max_size=3)
-    kinds_of_leaf: list[st.SearchStrategy[Node]] = [
+    kinds_of_leaf: list[st.SearchStrategy[System]] = [
         apis.map(lambda api: Call(api, replicas=replicas[api])),
         st.tuples(apis, st.integers(1, 3)).map(
             lambda drawn: Call(drawn[0], replicas=replicas[drawn[0]], attempts=min(drawn[1], replicas[drawn[0]]))
@@ -56,9 +56,9 @@ def systems(draw: st.DrawFn, *, hidden: bool = False, varying: bool = False, mos
     if not hidden:  # routing that fails without a failed call hides what follows from every kind of certificate
         kinds_of_leaf.append(routes.map(lambda paths: Routes(tuple(paths))))
 
-    def extend(parts: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+    def extend(parts: st.SearchStrategy[System]) -> st.SearchStrategy[System]:
         several = st.lists(parts, min_size=2, max_size=3).map(tuple)
-        kinds: list[st.SearchStrategy[Node]] = [
+        kinds: list[st.SearchStrategy[System]] = [
             several.map(All),
             several.map(All),
             several.map(lambda several: FirstOf(several, in_any_order=varying)),
@@ -72,14 +72,14 @@ def systems(draw: st.DrawFn, *, hidden: bool = False, varying: bool = False, mos
     return draw(st.recursive(st.one_of(kinds_of_leaf), extend, max_leaves=6))
 
 
-def _in_zones(apis: tuple[str, str], replicas: dict[str, int], *, in_any_order: bool) -> Node:
+def _in_zones(apis: tuple[str, str], replicas: dict[str, int], *, in_any_order: bool) -> System:
     zones = range(1, min(replicas[api] for api in apis) + 1)
     inside = (All(tuple(Call(api, replicas=replicas[api], zone=zone) for api in apis)) for zone in zones)
     return FirstOf(tuple(inside), in_any_order)
 
 
 @st.composite
-def hidden_calls(draw: st.DrawFn, *, shared: bool) -> Node:
+def hidden_calls(draw: st.DrawFn, *, shared: bool) -> System:
     """Calls that are mandatory only if an optional one answered; shared: an API is called from several places."""
     names = iter(draw(st.permutations("ABCDEFGHIJKLMNO")))
 
@@ -88,7 +88,7 @@ def hidden_calls(draw: st.DrawFn, *, shared: bool) -> Node:
         return Call(api, replicas=2 if api in "DH" else 1)
 
     kinds = draw(st.lists(st.integers(0, 4), min_size=1, max_size=5))
-    parts: list[Node] = []
+    parts: list[System] = []
     for kind in kinds:
         match kind:
             case 0:
@@ -109,7 +109,7 @@ LIMITS = st.sampled_from([1, 2, 5, 10**9])
 
 
 @st.composite
-def searches(draw: st.DrawFn, system: Node, *, certificates: Certificates | None = None) -> SearchSettings:
+def searches(draw: st.DrawFn, system: System, *, certificates: Certificates | None = None) -> SearchSettings:
     return SearchSettings(
         max_size=draw(st.integers(1, 4)),
         certificates=certificates or draw(st.sampled_from(Certificates)),
@@ -120,7 +120,7 @@ def searches(draw: st.DrawFn, system: Node, *, certificates: Certificates | None
     )
 
 
-def run(system: Node, cut: Points, turn: int = 0) -> Outcome:
+def run(system: System, cut: Points, turn: int = 0) -> Outcome:
     execution = Execution(cut, turn)
     return outcome_of(execution, execution.run(system))
 

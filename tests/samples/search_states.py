@@ -8,10 +8,10 @@ from cutset.model.outcome import Points
 from cutset.search.certificates import Evidence
 from cutset.search.steps.state import Discovery, SearchState
 from cutset.search.strategy import SearchSettings
-from cutset.simulation.simulated import Node
+from cutset.simulation.simulated import System
 
 
-def state_after(system: Node, settings: SearchSettings, *tried: Points) -> SearchState:
+def state_after(system: System, settings: SearchSettings, *tried: Points) -> SearchState:
     """Without faults, and with each of these sets."""
     evidence = Evidence(settings.certificates)
     evidence.to_bits(settings.inventory)

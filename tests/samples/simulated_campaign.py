@@ -13,10 +13,10 @@ from cutset.model.event import RequestAudited
 from cutset.model.fault import BASELINE, Cut, format_cut, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.request import Request, Step
-from cutset.simulation.simulated import All, Call, Execution, FirstOf, Node, Optional, all_points
+from cutset.simulation.simulated import All, Call, Execution, FirstOf, Optional, System, all_points
 from cutset.store.ledger import open_ledger
 
-SYSTEMS: dict[str, Node] = {
+SYSTEMS: dict[str, System] = {
     "GET /": All((Call("session"), Call("currency"), Call("products", replicas=2), Optional(Call("ads")))),
     "POST /checkout": All(
         (
@@ -45,7 +45,7 @@ class SimulatedLaboratory:
     """`pause` leaves the killer time to strike between experiments; `unreached` are calls made without the plan."""
 
     def __init__(
-        self, pause: float = 0.0, systems: Mapping[str, Node] = SYSTEMS, unreached: Points = frozenset()
+        self, pause: float = 0.0, systems: Mapping[str, System] = SYSTEMS, unreached: Points = frozenset()
     ) -> None:
         self.ran: list[tuple[str, Cut]] = []
         self.alive = asyncio.Event()
@@ -77,7 +77,7 @@ class SimulatedLaboratory:
         return await self.alive.wait()
 
 
-def outcome_of(system: Node, cut: Cut, turn: int, unreached: Points = frozenset()) -> Outcome:
+def outcome_of(system: System, cut: Cut, turn: int, unreached: Points = frozenset()) -> Outcome:
     execution = Execution(points_of(cut) - unreached, turn=turn)
     path = execution.run(system)
     calls = frozenset(execution.calls) - unreached

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import floor
 
 from cutset.harden.problem import Choice, Problem, Weakness, choice_of
-from cutset.harden.program import EXACT_RANKS, Aim, Answer, Program, program_of, solve
+from cutset.harden.program import EXACT_RANKS, Aim, Program, Solution, program_of, solve
 from cutset.harden.reduced import Reduced, reduced
 
 
@@ -43,7 +43,7 @@ def whole_budget(small: Reduced, budget: float) -> int:
     return floor(min(budget / small.cost_unit, sum(small.costs.values())) + 1e-6)
 
 
-def best_within(program: Program, limit: int) -> Answer | None:
+def best_within(program: Program, limit: int) -> Solution | None:
     """Most covered, then least cost, then highest rank."""
     most = solve(program, Aim.MOST_COVERED, cost_at_most=limit)
     if most is None:
@@ -54,7 +54,7 @@ def best_within(program: Program, limit: int) -> Answer | None:
     return replace(best, proven=most.proven and cheapest.proven and best.proven)
 
 
-def _of_highest_rank(program: Program, equal: Answer) -> Answer:
+def _of_highest_rank(program: Program, equal: Solution) -> Solution:
     """Of all answers that cover as much as this one and cost no more."""
     if not program.ranks.any() or len(program.candidates) > EXACT_RANKS:
         return equal

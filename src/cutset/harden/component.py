@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
 from cutset.harden.program import Aim, program_of, relaxed, solve
-from cutset.harden.reduced import Clause, Soft
+from cutset.harden.reduced import CandidateClause, Soft
 
 MOST_SUBSETS = 2**12  # to be tried one by one
 
@@ -27,11 +27,11 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ProblemPart:
     """Candidates with all that concerns them."""
 
     costs: dict[int, int]
-    hard: list[Clause]
+    hard: list[CandidateClause]
     soft: list[Soft]
 
 
@@ -44,15 +44,15 @@ class Table:
     proven: bool = True
 
 
-def tabulated(part: Part, most_subsets: int) -> Table:
+def tabulated(part: ProblemPart, most_subsets: int) -> Table:
     return _by_subsets(part) if 2 ** len(part.costs) <= most_subsets else _by_bounds(part)
 
 
-def _by_subsets(part: Part) -> Table:
+def _by_subsets(part: ProblemPart) -> Table:
     subsets = np.arange(2 ** len(part.costs))
     bit = {candidate: 1 << number for number, candidate in enumerate(part.costs)}
 
-    def hit(clauses: Iterable[Clause]) -> NDArray[np.bool_]:
+    def hit(clauses: Iterable[CandidateClause]) -> NDArray[np.bool_]:
         all_hit = np.ones(len(subsets), dtype=np.bool_)
         for clause in clauses:
             all_hit &= subsets & sum(bit[each] for each in clause) != 0
@@ -71,7 +71,7 @@ def _by_subsets(part: Part) -> Table:
     return Table(int(first), np.maximum.accumulate(best))
 
 
-def _by_bounds(part: Part) -> Table:
+def _by_bounds(part: ProblemPart) -> Table:
     program = program_of(part.costs, dict.fromkeys(part.costs, 0), part.hard, part.soft)
     everything = [*part.hard, *(clause for each in part.soft for clause in each.clauses)]
     least = solve(program, Aim.LEAST_COST)
@@ -103,7 +103,7 @@ def _by_bounds(part: Part) -> Table:
 class _Walk:
     """Lower bounds: what choices that were come across cover."""
 
-    def __init__(self, part: Part, costs: Numbers) -> None:
+    def __init__(self, part: ProblemPart, costs: Numbers) -> None:
         clauses = [*part.hard, *(clause for each in part.soft for clause in each.clauses)]
         column = {candidate: number for number, candidate in enumerate(part.costs)}
         entries = [(row, column[candidate]) for row, clause in enumerate(clauses) for candidate in clause]

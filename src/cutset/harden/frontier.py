@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from cutset.errors import InputError
-from cutset.harden.component import MOST_SUBSETS, Part, Table, tabulated
+from cutset.harden.component import MOST_SUBSETS, ProblemPart, Table, tabulated
 from cutset.harden.problem import Problem
 from cutset.harden.reduced import Reduced, reduced
 
@@ -87,7 +87,7 @@ def _knee(costs: Sequence[int], covered: Sequence[int]) -> int:
     return above.index(max(above)) if max(above) > 0 else len(costs) - 1
 
 
-def _parts(small: Reduced) -> Iterator[Part]:
+def _parts(small: Reduced) -> Iterator[ProblemPart]:
     """Candidates that share a weakness or a clause, directly or through others."""
     parent = {candidate: candidate for candidate in small.costs}
 
@@ -100,7 +100,7 @@ def _parts(small: Reduced) -> Iterator[Part]:
         first, *others = (candidate for clause in clauses for candidate in clause)
         for other in others:
             parent[root(other)] = root(first)
-    found = {candidate: Part({}, [], []) for candidate in small.costs if root(candidate) == candidate}
+    found = {candidate: ProblemPart({}, [], []) for candidate in small.costs if root(candidate) == candidate}
     for candidate, cost in small.costs.items():
         found[root(candidate)].costs[candidate] = cost
     for clause in small.hard:

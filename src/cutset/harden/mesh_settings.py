@@ -10,14 +10,14 @@ from cutset.model.point import Point
 
 _NEED_SAFETY = ("retries", "retry_budget_percent", "hedge_after_seconds")
 
-Settings = dict[str, dict[str, Any]]  # by service
+ServiceSettings = dict[str, dict[str, Any]]  # by service
 
 
 def mesh_settings(
     advice: Mapping[Point, Sequence[Advice]], known: Mapping[Point, Evidence]
-) -> tuple[Settings, list[str]]:
+) -> tuple[ServiceSettings, list[str]]:
     """By service, and what is left out: in mesh.yaml settings hold for a whole service, so all its APIs must agree."""
-    settings: Settings = {}
+    settings: ServiceSettings = {}
     left_out: list[str] = []
     for site, given in sorted(advice.items()):
         service = settings.setdefault(site.service, {})

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp  # type: ignore[import-untyped]
 from scipy.sparse import csr_array, vstack  # type: ignore[import-untyped]
 
-from cutset.harden.reduced import Clause, Soft
+from cutset.harden.reduced import CandidateClause, Soft
 
 # Ranks only break ties, of which there are so many among thousands of candidates that a program for them takes minutes.
 # With more candidates than this, they are but a preference when the least cost is looked for, of less than one unit.
@@ -34,7 +34,7 @@ class Aim(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Solution:
     chosen: frozenset[int]
     covered: int
     cost: int
@@ -47,7 +47,7 @@ class Program:
     """The parts of the program that are the same whatever is aimed for."""
 
     candidates: tuple[int, ...]
-    hard: tuple[Clause, ...]
+    hard: tuple[CandidateClause, ...]
     soft: tuple[Soft, ...]
     rows: csr_array  # each at least as much as in `lower`
     lower: Vector
@@ -56,7 +56,9 @@ class Program:
     ranks: Vector
 
 
-def program_of(costs: dict[int, int], ranks: dict[int, int], hard: Sequence[Clause], soft: Sequence[Soft]) -> Program:
+def program_of(
+    costs: dict[int, int], ranks: dict[int, int], hard: Sequence[CandidateClause], soft: Sequence[Soft]
+) -> Program:
     candidates = tuple(costs)
     column = {candidate: number for number, candidate in enumerate(candidates)}
     covered = [0] * len(candidates)
@@ -87,10 +89,10 @@ def program_of(costs: dict[int, int], ranks: dict[int, int], hard: Sequence[Clau
 
 def solve(
     program: Program, aim: Aim, *, cost_at_most: int | None = None, covered_at_least: int | None = None
-) -> Answer | None:
+) -> Solution | None:
     """The best choice, or None if there is none that keeps the limits."""
     if not program.candidates:
-        return Answer(frozenset(), 0, 0, 0, proven=True) if not (covered_at_least or 0) > 0 else None
+        return Solution(frozenset(), 0, 0, 0, proven=True) if not (covered_at_least or 0) > 0 else None
     value = {Aim.MOST_COVERED: program.covered, Aim.LEAST_COST: -program.costs, Aim.HIGHEST_RANK: program.ranks}[aim]
     constraints = [LinearConstraint(program.rows, program.lower, np.inf)] if program.rows.shape[0] else []
     if cost_at_most is not None:
@@ -121,7 +123,7 @@ def solve(
     )
     reached = {Aim.MOST_COVERED: covered, Aim.LEAST_COST: -cost, Aim.HIGHEST_RANK: rank}[aim]
     proven = kept and result.status == 0 and -result.mip_dual_bound < reached + 0.9  # below the next whole number
-    return Answer(chosen, covered, cost, rank, proven=bool(proven))
+    return Solution(chosen, covered, cost, rank, proven=bool(proven))
 
 
 def _counted(program: Program, chosen: Collection[int]) -> tuple[int, int, int]:

@@ -20,12 +20,12 @@ from cutset.harden.problem import Problem
 MOST_DECIMALS = 6  # of costs: beyond it, whole numbers get too large for a solver that computes in floating point
 STEPS = 10**5  # that the largest weight has: more would be finer than the solver's tolerance of 1e-6
 
-Clause = frozenset[int]
+CandidateClause = frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Soft:
-    clauses: tuple[Clause, ...]
+    clauses: tuple[CandidateClause, ...]
     weight: int
 
 
@@ -35,7 +35,7 @@ class Reduced:
 
     costs: dict[int, int]  # of the candidates that are left
     ranks: dict[int, int]
-    hard: tuple[Clause, ...]
+    hard: tuple[CandidateClause, ...]
     soft: tuple[Soft, ...]
     covered: int  # weight of what is mitigated whenever the hard clauses are
     total: int  # weight of all low-priority weaknesses
@@ -56,8 +56,8 @@ def in_whole_numbers(problem: Problem) -> Reduced:
     weights, weight_unit = _rounded([each.weight for each in problem.weaknesses])
     ranks, _ = _rounded([each.rank for each in problem.candidates])
     already, allowed = problem.already, {i for i, each in enumerate(problem.candidates) if not each.untouchable}
-    hard: set[Clause] = set()
-    weight_of: dict[frozenset[Clause], int] = {}
+    hard: set[CandidateClause] = set()
+    weight_of: dict[frozenset[CandidateClause], int] = {}
     impossible: set[str] = set()
     covered = total = 0
     for weakness, weight in zip(problem.weaknesses, weights, strict=True):
@@ -92,7 +92,7 @@ def without_dominated(small: Reduced) -> Reduced:
     clauses = [*small.hard, *dict.fromkeys(clause for each in small.soft for clause in each.clauses)]
     dominated = _dominated(clauses, small.costs, small.ranks)
     needed = _without_implied({clause - dominated for clause in small.hard})
-    soft: dict[frozenset[Clause], int] = {}
+    soft: dict[frozenset[CandidateClause], int] = {}
     for each in small.soft:
         fewer = frozenset(clause - dominated for clause in each.clauses)
         soft[fewer] = soft.get(fewer, 0) + each.weight
@@ -107,13 +107,13 @@ def without_dominated(small: Reduced) -> Reduced:
 
 
 def _without_certain(
-    weight_of: Mapping[frozenset[Clause], int], needed: Iterable[Clause]
-) -> tuple[dict[frozenset[Clause], int], int]:
+    weight_of: Mapping[frozenset[CandidateClause], int], needed: Iterable[CandidateClause]
+) -> tuple[dict[frozenset[CandidateClause], int], int]:
     """Low-priority weaknesses without the clauses that hard ones imply, and the weight of those with no other."""
-    by_lowest: dict[int, list[Clause]] = {}
+    by_lowest: dict[int, list[CandidateClause]] = {}
     for clause in needed:
         by_lowest.setdefault(min(clause), []).append(clause)
-    left: dict[frozenset[Clause], int] = {}
+    left: dict[frozenset[CandidateClause], int] = {}
     certain = 0
     for clauses, weight in weight_of.items():
         if open_clauses := frozenset(clause for clause in clauses if not _is_implied(clause, by_lowest)):
@@ -123,11 +123,11 @@ def _without_certain(
     return left, certain
 
 
-def _used(hard: Iterable[Clause], soft: Iterable[Iterable[Clause]]) -> list[int]:
+def _used(hard: Iterable[CandidateClause], soft: Iterable[Iterable[CandidateClause]]) -> list[int]:
     return sorted(set().union(*hard, *(clause for each in soft for clause in each)))
 
 
-def _in_order(soft: Mapping[frozenset[Clause], int]) -> tuple[Soft, ...]:
+def _in_order(soft: Mapping[frozenset[CandidateClause], int]) -> tuple[Soft, ...]:
     return tuple(
         Soft(tuple(sorted(each, key=sorted)), soft[each]) for each in sorted(soft, key=lambda s: sorted(map(sorted, s)))
     )
@@ -161,10 +161,10 @@ def _multiples(numbers: Sequence[Fraction]) -> tuple[list[int], float]:
     return [number // unit for number in whole], unit / denominator
 
 
-def _without_implied(clauses: Iterable[Clause]) -> list[Clause]:
+def _without_implied(clauses: Iterable[CandidateClause]) -> list[CandidateClause]:
     """A clause that contains another one is satisfied with it."""
-    needed: list[Clause] = []
-    index: dict[int, list[Clause]] = {}
+    needed: list[CandidateClause] = []
+    index: dict[int, list[CandidateClause]] = {}
     for clause in sorted(set(clauses), key=len):
         if not _is_implied(clause, index):
             needed.append(clause)
@@ -172,12 +172,14 @@ def _without_implied(clauses: Iterable[Clause]) -> list[Clause]:
     return needed
 
 
-def _is_implied(clause: Clause, by: Mapping[int, Sequence[Clause]]) -> bool:
+def _is_implied(clause: CandidateClause, by: Mapping[int, Sequence[CandidateClause]]) -> bool:
     """`by` has clauses by their lowest candidate: only few have to be looked at."""
     return any(other <= clause for candidate in clause for other in by.get(candidate, ()))
 
 
-def _dominated(clauses: Sequence[Clause], costs: Mapping[int, int], ranks: Mapping[int, int]) -> frozenset[int]:
+def _dominated(
+    clauses: Sequence[CandidateClause], costs: Mapping[int, int], ranks: Mapping[int, int]
+) -> frozenset[int]:
     occurrences: dict[int, set[int]] = {}
     for number, clause in enumerate(clauses):
         for index in clause:

@@ -32,7 +32,7 @@ _MESH_CALL = re.compile(r"async outbound\|.*\bistio-(policy|telemetry|mixer)\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TraceReading:
     """What a trace says; of equal traces, `tree` is the same object."""
 
     entry: int  # the label of the span by which the request entered
@@ -77,7 +77,7 @@ class CallReader:
         self._numbers: dict[tuple[int, ...], int] = {}
         self._trees: list[CallTree] = []
 
-    def read(self, labels: Sequence[int], parents: Sequence[int]) -> Reading:
+    def read(self, labels: Sequence[int], parents: Sequence[int]) -> TraceReading:
         """Labels and positions are as in `Shape`.
 
         A call whose caller was never exported hangs under the request itself: leaving it out would hide what was relied
@@ -95,7 +95,7 @@ class CallReader:
                 self._trees.append(replace(self._call(node), calls=calls))
                 self._note_answers(node)
             numbers[id(node)] = number
-        return Reading(request.label, self._trees[numbers[id(request)]], whole, headless)
+        return TraceReading(request.label, self._trees[numbers[id(request)]], whole, headless)
 
     def calls_in_order(self, labels: Sequence[int], parents: Sequence[int]) -> tuple[tuple[str, CallTree], ...]:
         """The calling service and the call, without what happened inside it, in the order in which calls began."""

@@ -29,7 +29,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class AttemptedCall:
     """One call with all its attempts; the last one decides."""
 
     attempts: tuple[Attempt, ...]
@@ -40,7 +40,7 @@ class Call:
         return self.attempts[-1].failed
 
 
-def calls_of(spans: Iterable[Span], root_id: str) -> tuple[Call, ...]:
+def calls_of(spans: Iterable[Span], root_id: str) -> tuple[AttemptedCall, ...]:
     """All calls of a trace but the request itself, which the driver sent under `root_id`.
 
     A call whose caller was never exported counts as relied on: leaving it out would make the path shorter than it was.
@@ -58,7 +58,7 @@ def calls_of(spans: Iterable[Span], root_id: str) -> tuple[Call, ...]:
             latest[key] = [span]
             groups.append(latest[key])
     return tuple(
-        Call(
+        AttemptedCall(
             tuple(_attempt(span) for span in sorted(group, key=attempt_number)),
             _within_failure(group[0], by_id, root_id),
         )

@@ -29,7 +29,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Target:
+class InjectionTarget:
     """One place to inject at: an endpoint as one service calls it, in a trace that shows it."""
 
     endpoint: Endpoint
@@ -40,7 +40,7 @@ class Target:
 @dataclass(frozen=True, slots=True)
 class EndpointChoice:
     used: Mapping[Endpoint, Mapping[str, int]]  # how often which service called it
-    targets: Sequence[Target]
+    targets: Sequence[InjectionTarget]
     trace_ids: Mapping[str, str]  # of the trace that shows a request class
 
 
@@ -72,20 +72,20 @@ def endpoints(kinds: Mapping[CallTree, int]) -> Counter[tuple[Endpoint, str]]:
 
 def injection_targets(
     representatives: Mapping[str, Sequence[tuple[str, CallTree]]], *, services_each: int, rng: random.Random
-) -> list[Target]:
+) -> list[InjectionTarget]:
     """Of the classes' most complex traces, given as their calls in order, each with the service that made it.
 
     Each endpoint in at most so many services, and there only its last call.
     """
-    shown: dict[Endpoint, dict[str, Target]] = {}
+    shown: dict[Endpoint, dict[str, InjectionTarget]] = {}
     for name, calls in sorted(representatives.items()):
         times = Counter((caller, call.point) for caller, call in calls)
         last = {(endpoint_of(call), caller): call.point for caller, call in calls}
         for (endpoint, caller), point in last.items():
             occurrence = "last" if times[caller, point] > 1 else ""
-            target = Target(endpoint, replace(point, caller=caller, occurrence=occurrence), name)
+            target = InjectionTarget(endpoint, replace(point, caller=caller, occurrence=occurrence), name)
             shown.setdefault(endpoint, {}).setdefault(caller, target)
-    chosen: list[Target] = []
+    chosen: list[InjectionTarget] = []
     for _, by_service in sorted(shown.items()):
         services = sorted(by_service)
         if len(services) > services_each:

@@ -24,13 +24,13 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import NamedTuple, TypeVar
 
-Edge = tuple[int, int, str]  # positions of the vertices from and to, label
+LabelledEdge = tuple[int, int, str]  # positions of the vertices from and to, label
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
     vertices: tuple[str, ...]  # their labels
-    edges: tuple[Edge, ...]
+    edges: tuple[LabelledEdge, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def canonical(graph: Graph, *, directed: bool) -> Graph:
         around[source].append((0, label, target))
         around[target].append((int(directed), label, source))
 
-    def smallest(colours: list[int]) -> list[Edge]:
+    def smallest(colours: list[int]) -> list[LabelledEdge]:
         colours = _refined(colours, around)
         shared = [colour for colour in colours if colours.count(colour) > 1]
         if not shared:
@@ -139,7 +139,7 @@ class _Pattern(NamedTuple):
     """A sub-graph where labels repeat, with all its occurrences."""
 
     vertices: tuple[str, ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[LabelledEdge, ...]
     graphs: int
     occurrences: tuple[_Occurrence, ...]
 
@@ -357,7 +357,7 @@ def _without_rare_edges(graphs: Mapping[Graph, int], min_support: int, *, direct
     ]
 
 
-def _named(edge: Edge, graph: Graph, *, directed: bool) -> tuple[str, str, str]:
+def _named(edge: LabelledEdge, graph: Graph, *, directed: bool) -> tuple[str, str, str]:
     source, target, label = edge
     first, second = graph.vertices[source], graph.vertices[target]
     return (first, second, label) if directed or first <= second else (second, first, label)
@@ -368,7 +368,7 @@ def _with_edge_set(graph: Graph, *, directed: bool) -> Graph:
     return Graph(graph.vertices, tuple(sorted(edges)))
 
 
-def _edge(source: int, target: int, label: str, *, directed: bool) -> Edge:
+def _edge(source: int, target: int, label: str, *, directed: bool) -> LabelledEdge:
     return (source, target, label) if directed or source <= target else (target, source, label)
 
 

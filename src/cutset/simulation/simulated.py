@@ -7,11 +7,10 @@ that fail for no reason. FastFI §4.1.1 describes both of its benchmarks in thes
 alternative paths that share a skeleton (`grouped_skeletons`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
-from itertools import combinations
 from random import Random
 from typing import Protocol
 
@@ -25,7 +24,7 @@ class Call:
     """A call of an API, which fails when all replicas that it tries are faulted or when its body fails."""
 
     api: str
-    body: "Node | None" = None
+    body: "System | None" = None
     replicas: int = 1
     times: int = 1  # how often one request makes this call; each is needed
     attempts: int = 0  # only the first so many replicas are tried, in their order; 0: all, as the load balancer likes
@@ -47,14 +46,14 @@ class Quorum:
 class All:
     """Each of these is needed, in this order."""
 
-    parts: tuple["Node", ...]
+    parts: tuple["System", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FirstOf:
     """A primary and its fallbacks, or equals of which any may come first."""
 
-    parts: tuple["Node", ...]
+    parts: tuple["System", ...]
     in_any_order: bool = False
 
 
@@ -62,15 +61,15 @@ class FirstOf:
 class Optional:
     """Tolerated when it fails. `then` is needed, but only if this answered."""
 
-    part: "Node"
-    then: "Node | None" = None
+    part: "System"
+    then: "System | None" = None
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
     """At this rate the part is not needed at all, so that paths vary without any fault."""
 
-    part: "Node"
+    part: "System"
     hit_rate: float
 
 
@@ -81,7 +80,7 @@ class Routes:
     paths: tuple[Points, ...]
 
 
-Node = Call | Quorum | All | FirstOf | Optional | Cache | Routes
+System = Call | Quorum | All | FirstOf | Optional | Cache | Routes
 
 
 class Balance(StrEnum):
@@ -119,7 +118,7 @@ class Execution:
     failed: set[Point] = field(default_factory=set)
     calls: set[Point] = field(default_factory=set)
 
-    def run(self, node: Node) -> Points | None:  # noqa: PLR0911 - one per kind of node
+    def run(self, node: System) -> Points | None:  # noqa: PLR0911 - one per kind of node
         """The path if the node succeeds, otherwise None."""
         match node:
             case Call():
@@ -146,7 +145,7 @@ class Execution:
                 self.calls.update(route or ())
                 return route
 
-    def _all(self, parts: Iterable[Node]) -> Points | None:
+    def _all(self, parts: Iterable[System]) -> Points | None:
         path: set[Point] = set()
         for part in parts:
             taken = self.run(part)
@@ -178,7 +177,7 @@ class Execution:
         return None
 
     def _attempts(self, call: Call) -> Iterable[Point]:
-        servers = _servers_of(call)
+        servers = servers_of(call)
         if call.attempts or len(servers) == 1:
             return servers
         if self.balancer is not None:
@@ -210,7 +209,7 @@ class Conditions:
 class Simulation:
     """A system under test whose experiments cost nothing. The same seed gives the same outcomes."""
 
-    def __init__(self, system: Node, conditions: Conditions = Conditions()) -> None:  # noqa: B008 - it is frozen
+    def __init__(self, system: System, conditions: Conditions = Conditions()) -> None:  # noqa: B008 - it is frozen
         self.system = system
         self.conditions = conditions
         self._chance = Random(conditions.seed)  # noqa: S311 - a simulation
@@ -256,14 +255,6 @@ class Simulation:
         return rate > 0 and self._chance.random() < rate
 
 
-class AskTell(Protocol):
-    """What `cutset.search.strategy.Search` offers to whoever owns the effects."""
-
-    def ask(self, limit: int) -> list[Points]: ...
-
-    def learn(self, outcome: Outcome) -> None: ...
-
-
 class Runs(Protocol):
     def run(self, cut: Points) -> Outcome: ...
 
@@ -290,26 +281,6 @@ class Shuffled:
         return frozenset(self.names[point] for point in points)
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    injections: int = 0  # experiments with a fault
-    rounds: int = 0  # questions to the search, the fault-free one included
-    requests: int = 0
-
-
-def drive(search: AskTell, simulation: Runs, *, limit: int = 10**9) -> Tally:
-    """Answers all that the search asks, `limit` cuts at a time."""
-    injections = rounds = requests = 0
-    while cuts := search.ask(limit):
-        rounds += 1
-        injections += sum(1 for cut in cuts if cut)
-        for cut in cuts:
-            outcome = simulation.run(cut)
-            requests += outcome.requests
-            search.learn(outcome)
-    return Tally(injections, rounds, requests)
-
-
 def points_of_call(call: Call | Quorum) -> tuple[Point, ...]:
     return _points(call.service, call.api, call.replicas)
 
@@ -321,14 +292,14 @@ def _points(service: str, api: str, replicas: int) -> tuple[Point, ...]:
     return tuple(Point(service, api, replica=str(replica)) for replica in range(1, replicas + 1))
 
 
-def _servers_of(call: Call) -> tuple[Point, ...]:
+def servers_of(call: Call) -> tuple[Point, ...]:
     points = points_of_call(call)
     if call.zone:
         return points[call.zone - 1 : call.zone]
     return points[: call.attempts] if call.attempts else points
 
 
-def all_points(node: Node) -> Points:
+def all_points(node: System) -> Points:
     match node:
         case Call(_, body):
             return frozenset(points_of_call(node)) | (all_points(body) if body is not None else frozenset())
@@ -358,73 +329,3 @@ def grouped_skeletons(edges: int, groups: int, bones: int) -> Routes:
             own = [Point("simulated", f"{group}-{name}-{number}") for number in range(length - bones)]
             paths.append(frozenset(bone + own))
     return Routes(tuple(paths))
-
-
-def minimal_cuts_by_brute_force(node: Node, max_size: int) -> set[Points]:
-    """Tries every set of at most `max_size` points, so it is exact and slow.
-
-    Where caches make outcomes vary, a set that may fail the request counts as failing.
-    """
-    points = sorted(all_points(node))
-    bits = {point: 1 << position for position, point in enumerate(points)}
-    outcomes = _outcomes(node, bits)
-    found: list[int] = []
-    for size in range(max_size + 1):
-        for chosen in combinations(bits.values(), size):
-            cut = sum(chosen)
-            if not any(known & cut == known for known in found) and outcomes(cut) & _FAILS:
-                found.append(cut)
-    return {frozenset(point for point in points if bits[point] & cut) for cut in found}
-
-
-# What may come of a node: one of these bits or, where a cache may hit or miss, both.
-_ANSWERS, _FAILS = 1, 2
-
-
-def _outcomes(node: Node, bits: Mapping[Point, int]) -> Callable[[int], int]:  # noqa: PLR0911 - one per kind of node
-    """What may come of the node, as a function of the faulted points; independent of `Execution`, and quick."""
-    match node:
-        case Call(body=body):
-            inside = _outcomes(body, bits) if body is not None else lambda _: _ANSWERS
-            servers = _mask(_servers_of(node), bits)
-            return lambda cut: _FAILS if cut & servers == servers else inside(cut)
-        case Quorum(replicas=replicas, needed=needed):
-            members = _mask(points_of_call(node), bits)
-            return lambda cut: _FAILS if replicas - (cut & members).bit_count() < needed else _ANSWERS
-        case All(parts):
-            return _need_all([_outcomes(part, bits) for part in parts])
-        case FirstOf(parts):
-            refused = _need_all([_swapped(_outcomes(part, bits)) for part in parts])  # fails if all of them fail
-            return _swapped(refused)
-        case Optional(part, then):
-            first = _outcomes(part, bits)
-            second = _outcomes(then, bits) if then is not None else lambda _: _ANSWERS
-            return lambda cut: (first(cut) & _FAILS and _ANSWERS) | (first(cut) & _ANSWERS and second(cut))
-        case Cache(part):
-            guarded = _outcomes(part, bits)
-            return lambda cut: _ANSWERS | guarded(cut)
-        case Routes(paths):
-            masks = [_mask(path, bits) for path in paths]
-            return lambda cut: _FAILS if all(cut & mask for mask in masks) else _ANSWERS
-
-
-def _need_all(parts: list[Callable[[int], int]]) -> Callable[[int], int]:
-    def outcomes(cut: int) -> int:
-        may_fail = 0
-        for part in parts:
-            outcome = part(cut)
-            if outcome == _FAILS:
-                return _FAILS
-            may_fail |= outcome & _FAILS
-        return _ANSWERS | may_fail
-
-    return outcomes
-
-
-def _swapped(outcomes: Callable[[int], int]) -> Callable[[int], int]:
-    swap = {0: 0, _ANSWERS: _FAILS, _FAILS: _ANSWERS, _ANSWERS | _FAILS: _ANSWERS | _FAILS}
-    return lambda cut: swap[outcomes(cut)]
-
-
-def _mask(points: Iterable[Point], bits: Mapping[Point, int]) -> int:
-    return sum(bits[point] for point in points)

@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 
-from cutset.lineage.call_tree import CallReader, Reading
+from cutset.lineage.call_tree import CallReader, TraceReading
 from cutset.lineage.classes import is_named_by_span, request_class
 from cutset.lineage.templates import PathCounts, Templates, learn, mask_name, merge, templates_of
 from cutset.model.shape import Shape
@@ -62,7 +62,7 @@ def _survey_range(part: TraceRange, templates: Templates, settings: SurveySettin
         batch = shapes(part, partial(_canonical, templates=templates))
         reader = CallReader(batch.labels)
         # Traces that entered alike and did the same, by the identity of what the reader gives for all of them.
-        alike: dict[tuple[int, int, bool], tuple[Reading, list[Shape]]] = {}
+        alike: dict[tuple[int, int, bool], tuple[TraceReading, list[Shape]]] = {}
         headless = 0
         for shape in batch.shapes:
             reading = reader.read(shape.labels, shape.parents)
@@ -96,7 +96,7 @@ class _Group:
     shape: Shape
 
 
-def _group(entry: SpanLabel, reading: Reading, same: Sequence[Shape], settings: SurveySettings) -> _Group:
+def _group(entry: SpanLabel, reading: TraceReading, same: Sequence[Shape], settings: SurveySettings) -> _Group:
     tree = reading.tree
     components = len({call.point.service for call in tree.walk()})
     traces = sum(shape.traces for shape in same)

@@ -33,7 +33,7 @@ from cutset.model.run import RunFinished
 from cutset.search.cuts import CutSearch
 from cutset.search.strategies import STRATEGIES, AcrossRequests, Strategy, StrategyName
 from cutset.search.strategy import Certificates
-from cutset.simulation.simulated import minimal_cuts_by_brute_force
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
 from cutset.store.ledger import open_ledger
 from cutset.store.runs import campaign_events
 

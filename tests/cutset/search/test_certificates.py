@@ -18,7 +18,7 @@ from cutset.search.certificates import (
     uncovered_sets,
 )
 from cutset.search.strategy import Certificates, Masked
-from cutset.simulation.simulated import Call, FirstOf, Node, Optional, all_points
+from cutset.simulation.simulated import Call, FirstOf, Optional, System, all_points
 
 POINTS = 7
 CLAUSES = st.lists(
@@ -88,12 +88,12 @@ def test_the_strongest_clauses_cover_what_all_of_them_cover(clauses: list[Clause
 
 
 @st.composite
-def evidences(draw: st.DrawFn, system: Node, kind: Certificates) -> Evidence:
+def evidences(draw: st.DrawFn, system: System, kind: Certificates) -> Evidence:
     cuts = draw(st.lists(st.frozensets(st.sampled_from(sorted(all_points(system)))), max_size=6))
     return evidence_of(kind, *(run(system, cut, turn) for turn, cut in enumerate([points(), *cuts])))
 
 
-def assert_sound(system: Node, evidence: Evidence) -> None:
+def assert_sound(system: System, evidence: Evidence) -> None:
     for each in subsets(all_points(system), 4):
         if evidence.covers(evidence.to_bits(each)):
             assert run(system, each).verdict is Verdict.SURVIVED, sorted(map(str, each))
@@ -103,20 +103,20 @@ def assert_sound(system: Node, evidence: Evidence) -> None:
 @settings(max_examples=150, deadline=None)
 @given(data=st.data(), system=systems(most_replicas=2))
 def test_what_certificates_cover_survives_in_monotone_systems(
-    data: st.DataObject, system: Node, kind: Certificates
+    data: st.DataObject, system: System, kind: Certificates
 ) -> None:
     assert_sound(system, data.draw(evidences(system, kind)))
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.data(), hidden_calls(shared=True))
-def test_what_strict_certificates_cover_survives_where_calls_are_hidden(data: st.DataObject, system: Node) -> None:
+def test_what_strict_certificates_cover_survives_where_calls_are_hidden(data: st.DataObject, system: System) -> None:
     assert_sound(system, data.draw(evidences(system, Certificates.STRICT)))
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.data(), systems(hidden=True, most_replicas=2))
-def test_what_strict_certificates_cover_survives_wherever_calls_are_hidden(data: st.DataObject, system: Node) -> None:
+def test_what_strict_certificates_cover_survives_wherever_calls_are_hidden(data: st.DataObject, system: System) -> None:
     assert_sound(system, data.draw(evidences(system, Certificates.STRICT)))
 
 
@@ -131,7 +131,7 @@ def test_a_call_that_answered_in_vain_is_relied_on_by_strict_certificates() -> N
 
 @settings(max_examples=200, deadline=None)
 @given(st.data(), systems(hidden=True, most_replicas=2))
-def test_hybrid_covers_all_that_strict_covers(data: st.DataObject, system: Node) -> None:
+def test_hybrid_covers_all_that_strict_covers(data: st.DataObject, system: System) -> None:
     cuts = data.draw(st.lists(st.frozensets(st.sampled_from(sorted(all_points(system)))), max_size=6))
     outcomes = [run(system, cut, turn) for turn, cut in enumerate(cuts)]
     strict, hybrid = (evidence_of(kind, *outcomes) for kind in (Certificates.STRICT, Certificates.HYBRID))

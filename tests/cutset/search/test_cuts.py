@@ -29,6 +29,7 @@ from cutset.search.cuts import CutSearch
 from cutset.search.steps import cover, state
 from cutset.search.steps.diagnose import REPEATED_ASKS
 from cutset.search.strategy import Certificates, Masked, SearchSettings
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
 from cutset.simulation.simulated import (
     All,
     Balance,
@@ -38,15 +39,14 @@ from cutset.simulation.simulated import (
     Conditions,
     Execution,
     FirstOf,
-    Node,
     Optional,
     Quorum,
     Routes,
     Runs,
     Shuffled,
     Simulation,
+    System,
     all_points,
-    minimal_cuts_by_brute_force,
     points_of_call,
 )
 
@@ -78,7 +78,7 @@ def sometimes_unknown(system: Runs, chance: Random) -> Runs:
 @settings(max_examples=300, deadline=None)
 @given(st.data(), systems(), CONDITIONS, LIMITS)
 def test_finds_exactly_the_minimal_cuts_of_any_monotone_system(
-    data: st.DataObject, system: Node, conditions: Conditions, limit: int
+    data: st.DataObject, system: System, conditions: Conditions, limit: int
 ) -> None:
     chosen = data.draw(searches(system))
     search = CutSearch(chosen)
@@ -96,7 +96,7 @@ def test_finds_exactly_the_minimal_cuts_of_any_monotone_system(
 @settings(max_examples=150, deadline=None)
 @given(st.data(), systems(), CONDITIONS, LIMITS)
 def test_names_that_lie_about_which_points_are_replicas_lose_nothing(
-    data: st.DataObject, system: Node, conditions: Conditions, limit: int
+    data: st.DataObject, system: System, conditions: Conditions, limit: int
 ) -> None:
     every = sorted(all_points(system))
     shuffled = Shuffled(
@@ -116,7 +116,7 @@ def test_names_that_lie_about_which_points_are_replicas_lose_nothing(
 @settings(max_examples=60, deadline=None)
 @given(st.data(), systems(varying=True, most_replicas=2), CONDITIONS, LIMITS)
 def test_finds_exactly_the_minimal_cuts_where_alternatives_come_in_any_order(
-    data: st.DataObject, system: Node, conditions: Conditions, limit: int
+    data: st.DataObject, system: System, conditions: Conditions, limit: int
 ) -> None:
     chosen = data.draw(searches(system))
     search = CutSearch(chosen)
@@ -159,7 +159,7 @@ def test_a_tolerated_failure_that_hides_a_mandatory_call_loses_no_cut(
 @settings(max_examples=200, deadline=None)
 @given(st.data(), systems(hidden=True, most_replicas=2), CONDITIONS, LIMITS)
 def test_strict_certificates_lose_no_cut_wherever_calls_are_hidden(
-    data: st.DataObject, system: Node, conditions: Conditions, limit: int
+    data: st.DataObject, system: System, conditions: Conditions, limit: int
 ) -> None:
     chosen = data.draw(searches(system, certificates=Certificates.STRICT))
     search = CutSearch(chosen)
@@ -222,7 +222,7 @@ def test_strict_certificates_lose_no_cut_wherever_calls_are_hidden(
     ],
 )
 def test_counter_examples_to_other_searches(
-    system: Node, max_size: int, cuts: list[tuple[str, ...]], certificates: Certificates, limit: int
+    system: System, max_size: int, cuts: list[tuple[str, ...]], certificates: Certificates, limit: int
 ) -> None:
     search = CutSearch(SearchSettings(max_size, certificates))
 
@@ -264,7 +264,7 @@ def test_a_round_has_at_most_the_size_that_was_set() -> None:
     st.data(), st.one_of(systems(), hidden_calls(shared=False)), CONDITIONS, LIMITS, st.randoms(use_true_random=False)
 )
 def test_at_any_time_it_claims_no_more_than_is_proven(
-    data: st.DataObject, system: Node, conditions: Conditions, limit: int, chance: Random
+    data: st.DataObject, system: System, conditions: Conditions, limit: int, chance: Random
 ) -> None:
     chosen = data.draw(searches(system))
     truth = minimal_cuts_by_brute_force(system, chosen.max_size)
@@ -284,7 +284,7 @@ def test_at_any_time_it_claims_no_more_than_is_proven(
 @settings(max_examples=200, deadline=None)
 @given(st.data(), systems(), CONDITIONS, LIMITS, st.randoms(use_true_random=False))
 def test_whatever_stays_unknown_hides_no_other_cut(
-    data: st.DataObject, system: Node, conditions: Conditions, limit: int, chance: Random
+    data: st.DataObject, system: System, conditions: Conditions, limit: int, chance: Random
 ) -> None:
     chosen = data.draw(searches(system))
     search = CutSearch(chosen)
@@ -405,7 +405,7 @@ def test_degraded_is_survived() -> None:
 @settings(max_examples=150, deadline=None)
 @given(st.data(), st.one_of(systems(), hidden_calls(shared=False)), CONDITIONS, LIMITS)
 def test_what_was_learnt_before_in_whatever_order_is_not_asked_again(
-    data: st.DataObject, system: Node, conditions: Conditions, limit: int
+    data: st.DataObject, system: System, conditions: Conditions, limit: int
 ) -> None:
     chosen = data.draw(searches(system))
     truth = minimal_cuts_by_brute_force(system, chosen.max_size)
@@ -446,7 +446,7 @@ def test_a_failure_in_history_proves_nothing_of_other_sets() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.data(), systems(), CONDITIONS, LIMITS, st.randoms(use_true_random=False))
 def test_further_runs_without_faults_may_be_learnt_at_any_time(
-    data: st.DataObject, system: Node, conditions: Conditions, limit: int, chance: Random
+    data: st.DataObject, system: System, conditions: Conditions, limit: int, chance: Random
 ) -> None:
     chosen = data.draw(searches(system))
     simulation = Simulation(system, conditions)
@@ -471,7 +471,7 @@ def test_further_runs_without_faults_may_be_learnt_at_any_time(
 class PatientLaboratory:
     """A trial in which no faulted point was called is void and repeated; what never fires stays unknown."""
 
-    system: Node
+    system: System
     chance: Random
     balancer: Balancer
     tries: int = 60
@@ -497,7 +497,7 @@ class PatientLaboratory:
         pytest.param(Cache(Call("A", replicas=2), 0.5), id="replicas behind a cache"),
     ],
 )
-def test_where_caches_make_paths_vary_it_finds_what_may_fail(system: Node, seed: int) -> None:
+def test_where_caches_make_paths_vary_it_finds_what_may_fail(system: System, seed: int) -> None:
     chance = Random(seed)
     laboratory = PatientLaboratory(system, chance, Balancer(Balance.RANDOM, chance))
     search = CutSearch(SearchSettings(2, seed=seed))
@@ -563,7 +563,7 @@ def test_what_failed_another_request_is_tried_first_and_verified(hint: str, seed
 
 @settings(max_examples=100, deadline=None)
 @given(st.data(), systems(), LIMITS)
-def test_hints_that_are_wrong_change_no_result(data: st.DataObject, system: Node, limit: int) -> None:
+def test_hints_that_are_wrong_change_no_result(data: st.DataObject, system: System, limit: int) -> None:
     every = sorted(all_points(system))
     hints = data.draw(st.lists(st.frozensets(st.sampled_from(every), min_size=1, max_size=3), max_size=3))
     chosen = replace(data.draw(searches(system)), hints=tuple(hints))
@@ -613,7 +613,7 @@ def test_weights_are_of_apis_whichever_replica_serves() -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.data(), systems(), LIMITS)
-def test_the_same_seed_asks_the_same(data: st.DataObject, system: Node, limit: int) -> None:
+def test_the_same_seed_asks_the_same(data: st.DataObject, system: System, limit: int) -> None:
     chosen = data.draw(searches(system))
 
     first, second = (explore(CutSearch(chosen), Simulation(system), limit) for _ in range(2))

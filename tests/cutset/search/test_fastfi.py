@@ -13,17 +13,8 @@ from cutset.model.point import Point
 from cutset.search.clauses import Clauses
 from cutset.search.fastfi import FastFi
 from cutset.search.strategy import SearchSettings
-from cutset.simulation.simulated import (
-    All,
-    Call,
-    FirstOf,
-    Node,
-    Optional,
-    Routes,
-    Simulation,
-    grouped_skeletons,
-    minimal_cuts_by_brute_force,
-)
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
+from cutset.simulation.simulated import All, Call, FirstOf, Optional, Routes, Simulation, System, grouped_skeletons
 
 # Every monotone request is a choice between paths, each of which needs all its calls.
 PATHS = st.lists(st.sets(st.sampled_from("ABCDEFG"), min_size=1), min_size=1, max_size=6)
@@ -33,7 +24,7 @@ def choice_of(paths: Iterable[Iterable[str]]) -> Routes:
     return Routes(tuple(points(*path) for path in paths))
 
 
-def explore(search: FastFi, system: Node) -> list[Points]:
+def explore(search: FastFi, system: System) -> list[Points]:
     simulation = Simulation(system)
     asked: list[Points] = []
     while cuts := search.ask(5):

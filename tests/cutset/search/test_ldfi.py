@@ -7,7 +7,9 @@ from cutset.model.point import Point
 from cutset.search import ldfi
 from cutset.search.ldfi import Ldfi
 from cutset.search.strategy import SearchSettings
-from cutset.simulation.simulated import All, Call, Routes, Simulation, drive, minimal_cuts_by_brute_force
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
+from cutset.simulation.drive import drive
+from cutset.simulation.simulated import All, Call, Routes, Simulation
 
 PATHS = st.lists(st.sets(st.sampled_from("ABCDEFG"), min_size=1), min_size=1, max_size=6)
 

@@ -6,7 +6,9 @@ from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.search.microfi import MicroFi
 from cutset.search.strategy import SearchSettings
-from cutset.simulation.simulated import Routes, Simulation, drive, minimal_cuts_by_brute_force
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
+from cutset.simulation.drive import drive
+from cutset.simulation.simulated import Routes, Simulation
 
 PATHS = st.lists(st.sets(st.sampled_from("ABCDEFG"), min_size=1), min_size=1, max_size=6)
 

@@ -8,9 +8,9 @@ from benchmarks.workflows_vs_gspan import CollectingGspan, measure, random_trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutset.select.subgraphs import Bounds, Edge, Graph, Mined, Subgraph, canonical, frequent_subgraphs
+from cutset.select.subgraphs import Bounds, Graph, LabelledEdge, Mined, Subgraph, canonical, frequent_subgraphs
 
-Code = tuple[tuple[str, ...], tuple[Edge, ...]]
+Code = tuple[tuple[str, ...], tuple[LabelledEdge, ...]]
 
 few_examples = settings(deadline=None, max_examples=60)
 
@@ -94,7 +94,7 @@ def enumerate_all(several: Mapping[Graph, int], bounds: Bounds, *, directed: boo
     }
 
 
-def is_connected(edges: Sequence[Edge], vertices: Sequence[int]) -> bool:
+def is_connected(edges: Sequence[LabelledEdge], vertices: Sequence[int]) -> bool:
     reached = {vertices[0]}
     for _ in vertices:
         reached |= {end for edge in edges if reached & {*edge[:2]} for end in edge[:2]}

@@ -5,7 +5,7 @@ from tests.samples.search_states import state_after
 from cutset.search.steps.cover import cover
 from cutset.search.steps.state import FIRST_COVER_ROUND, SearchState, settled_sets, some_open_sets
 from cutset.search.strategy import Certificates, SearchSettings
-from cutset.simulation.simulated import All, Call, FirstOf, Node, Optional, Simulation, all_points
+from cutset.simulation.simulated import All, Call, FirstOf, Optional, Simulation, System, all_points
 
 REPLICATED = All(tuple(Call(api, replicas=2) for api in "ABCD"))
 COLUMNS = [points(f"{api}1", f"{api}2") for api in "ABCD"]
@@ -16,7 +16,7 @@ def replicated(**settings: object) -> SearchState:
     return state_after(REPLICATED, SearchSettings(2, inventory=all_points(REPLICATED), **settings), *COLUMNS)  # type: ignore[arg-type]
 
 
-def left_open(state: SearchState, system: Node) -> list[int]:
+def left_open(state: SearchState, system: System) -> list[int]:
     """After the answers to what `cover` asks for."""
     simulation = Simulation(system)
     for cut in cover(state).cuts:
