@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import socket
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -12,7 +11,6 @@ from datetime import UTC, datetime
 from random import Random
 
 import aiohttp
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -20,8 +18,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cutset.model.exchange import Exchange
+from cutset.receive.server import listen, serve, url_of
 from cutset.workload.recording.masking import masker
-from cutset.workload.replay import Tally, replay
+from cutset.workload.replay import ReplayTally, replay
 from cutset.workload.templates.rules import Rule
 from cutset.workload.templates.template import Template
 
@@ -191,16 +190,9 @@ def recorded_by(shop: Shop, application: ASGIApp, exchanges: list[Exchange]) -> 
 
 @asynccontextmanager
 async def served(application: ASGIApp) -> AsyncIterator[str]:
-    listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(application, lifespan="off", log_config=None, access_log=False, ws="none")
-    config.load()
-    server = uvicorn.Server(config)
-    server.lifespan = config.lifespan_class(config)
-    await server.startup(sockets=[listener])
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        await server.shutdown(sockets=[listener])
+    listener = listen("127.0.0.1", 0, for_what="visits", hint="")
+    async with serve(application, listener):
+        yield url_of("127.0.0.1", listener)
 
 
 async def visit(shop: Shop, url: str, number: int) -> None:
@@ -242,11 +234,11 @@ async def recorded_visits(shop: Shop, visits: int) -> list[Exchange]:
     return [mask(exchange) for exchange in exchanges]
 
 
-async def replayed(shop: Shop, templates: Sequence[Template], values: Mapping[str, str]) -> dict[str, Tally]:
+async def replayed(shop: Shop, templates: Sequence[Template], values: Mapping[str, str]) -> dict[str, ReplayTally]:
     shop.clock_offset = 0.0
     async with served(shop.application()) as url:
         return await replay(templates, base_url=url, values=values)
 
 
-def total(tallies: Mapping[str, Tally]) -> tuple[int, int]:
+def total(tallies: Mapping[str, ReplayTally]) -> tuple[int, int]:
     return sum(tally.succeeded for tally in tallies.values()), sum(tally.tried for tally in tallies.values())

@@ -1,19 +1,20 @@
+"""`cutset collect`: receive OpenTelemetry traces into a file."""
+
 import asyncio
-import os
-import signal
 import time
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import aclosing, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from cutset.errors import CutsetError, UsageError
+from cutset.app.collect import Collected, CollectEvent, CollectingAt, CollectingEnded, collect_traces
+from cutset.cli.run import stopped_by_signals
 from cutset.model.wording import count
-from cutset.traces.collector import CollectorStats, collect
+from cutset.traces.collector import CollectorStats
 
-REFRESH_SECONDS = 0.5  # of the live counter: often enough to see that traces arrive
 MEGABYTE = 1_000_000  # bytes, as disks are sold
 
 
@@ -33,80 +34,36 @@ def collect_command(
     """
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     started = time.monotonic()
-    with _SpanFile(out, max_megabytes * MEGABYTE) as span_file:
-        stats = asyncio.run(_receive(span_file, console, host=host, http_port=http_port, grpc_port=grpc_port))
-    refused = f"; refused {count(stats.refused, 'payload')}" if stats.refused else ""
-    console.print(f"Received {_amount(stats)} in {time.monotonic() - started:.1f}s{refused}")
-    if span_file.problem is not None:
-        raise span_file.problem
-    if span_file.full:
+
+    async def collect() -> CollectingEnded:
+        ended = stopped_by_signals()
+        events = collect_traces(
+            out, ended, host=host, http_port=http_port, grpc_port=grpc_port, max_bytes=max_megabytes * MEGABYTE
+        )
+        async with aclosing(events):
+            return await _show(events, console)
+
+    last = asyncio.run(collect())
+    refused = f"; refused {count(last.stats.refused, 'payload')}" if last.stats.refused else ""
+    console.print(f"Received {_amount(last.stats)} in {time.monotonic() - started:.1f}s{refused}")
+    if last.problem is not None:
+        raise last.problem
+    if last.full:
         console.print(f"warning: `{out}` would have exceeded {max_megabytes:,} MB; raise it with `--max-megabytes`")
 
 
-class _SpanFile:
-    """Appends whole lines or nothing, and knows when there is nothing more to append."""
-
-    def __init__(self, path: Path, max_bytes: int) -> None:
-        try:
-            self._file = path.open("a+b", buffering=0)
-        except OSError as error:
-            problem = f"Cannot write to `{path}`: {error.strerror}"
-            raise UsageError(problem, hint="Choose another file with `--out`") from None
-        self.ended = asyncio.Event()  # by Ctrl-C, or because the file takes no more
-        self.full = False
-        self.problem: CutsetError | None = None
-        self._path = path
-        self._max_bytes = max_bytes
-
-    def __enter__(self) -> "_SpanFile":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def append(self, line: str) -> None:
-        size = os.fstat(self._file.fileno()).st_size
-        # A file that was not ended properly goes on in a new line.
-        torn = size > 0 and os.pread(self._file.fileno(), 1, size - 1) != b"\n"
-        content = b"\n" * torn + line.encode() + b"\n"
-        if size + len(content) > self._max_bytes:
-            self.full = True
-            self.ended.set()
-            raise CutsetError(f"`{self._path}` is full")
-        try:
-            while content:
-                content = content[self._file.write(content) :]
-        except OSError as error:
-            with suppress(OSError):
-                self._file.truncate(size)  # half a line would make the file unreadable
-            self.problem = CutsetError(
-                f"Cannot write to `{self._path}`: {error.strerror}",
-                hint="All spans that were acknowledged are in the file: make room and start again to append to it",
-            )
-            self.ended.set()
-            raise self.problem from None
-
-
-async def _receive(
-    span_file: _SpanFile, console: Console, *, host: str, http_port: int, grpc_port: int
-) -> CollectorStats:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, span_file.ended.set)
-    async with collect(host=host, http_port=http_port, grpc_port=grpc_port, record=span_file.append) as collector:
-        console.print(f"Receiving OTLP on {collector.http_url} and, with gRPC, on {collector.grpc_address}")
-        if console.is_terminal:
-            await _count_until(span_file.ended, collector.stats, console)
-        else:
-            await span_file.ended.wait()
-    return collector.stats
-
-
-async def _count_until(ended: asyncio.Event, stats: CollectorStats, console: Console) -> None:
-    with console.status("") as status:
-        while not ended.is_set():
-            status.update(f"Received {_amount(stats)}; stop with Ctrl-C")
-            with suppress(TimeoutError):
-                await asyncio.wait_for(ended.wait(), REFRESH_SECONDS)
+async def _show(events: AsyncIterator[CollectEvent], console: Console) -> CollectingEnded:
+    status = console.status("")
+    with status if console.is_terminal else nullcontext():
+        async for event in events:
+            match event:
+                case CollectingAt(http_url, grpc_address):
+                    console.print(f"Receiving OTLP on {http_url} and, with gRPC, on {grpc_address}")
+                case Collected(stats):
+                    status.update(f"Received {_amount(stats)}; stop with Ctrl-C")
+                case CollectingEnded():
+                    return event
+    raise AssertionError("it ends with its end")
 
 
 def _amount(stats: CollectorStats) -> str:

@@ -13,7 +13,6 @@ from rich.markup import escape
 
 from cutset.app.drill import drill, old_history, plan_drills, read_case, replay_drill, write_page
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, StoreOption
-from cutset.cli.record import report_losses
 from cutset.cli.run import run_async
 from cutset.config.drill import adjusted, load_drill
 from cutset.drill.plan import Plan
@@ -32,6 +31,7 @@ from cutset.model.run import RunStarted
 from cutset.model.wording import count
 from cutset.report.drill.terminal import plan_document, plan_lines, result_lines, results_document
 from cutset.report.replaying import replay_command
+from cutset.report.traffic.recording import loss_lines
 
 
 def drill_command(
@@ -69,7 +69,8 @@ def drill_command(
     case = read_case(
         adjusted(load_drill(config_file), recording=recording, only=only or (), faults=faults or (), seed=seed)
     )
-    report_losses(case.recorded, Console(stderr=True, highlight=False, markup=False, soft_wrap=True))
+    for line in loss_lines(case.recorded):
+        errors.print(line)
     if old := old_history(store):
         errors.print(
             f"`{escape(str(old))}` is of an earlier version of Cutset and is not read: what passed then is tested again"

@@ -1,42 +1,38 @@
 """`cutset record`: requests and answers with their payloads, from the agent, from a mesh or from a browser."""
 
 import asyncio
-import os
-import secrets
-import signal
-from asyncio.subprocess import Process
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from contextlib import aclosing, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from typer.core import TyperGroup
 
+from cutset.app.record import (
+    ExchangesRecorded,
+    RecordEvent,
+    RecordingAt,
+    RecordingEnded,
+    RecordSettings,
+    record,
+    record_har,
+    record_taps,
+)
+from cutset.app.traffic import read_flows
 from cutset.cli.options import JsonOption
-from cutset.cli.templates import print_templates, templates_as_json
-from cutset.config.workload_command import find_program
+from cutset.cli.output import notes, print_document, print_lines
+from cutset.cli.run import stopped_by_signals
 from cutset.errors import UsageError
-from cutset.model.exchange import Exchange
 from cutset.model.expect import split_address
 from cutset.model.wording import count
-from cutset.process.keeper import kept
-from cutset.workload.recording.folder import Recorded, Recording, open_recording, read_recording
-from cutset.workload.recording.har import read_har
-from cutset.workload.recording.masking import masker
-from cutset.workload.recording.recorder import receive_exchanges
-from cutset.workload.recording.tap import read_taps
-from cutset.workload.templates.rules import RULES_FILE, rules_for
-from cutset.workload.templates.template import entry_exchanges, templates_of, unsendable
-from cutset_agent.launch import agent_environment
+from cutset.report.traffic.recording import har_lines, loss_lines, tap_lines
+from cutset.report.traffic.templates import to_document, to_lines
+from cutset.workload.templates.rules import RULES_FILE
 
 MEGABYTE = 1_000_000  # bytes, as disks are sold
-REFRESH_SECONDS = 0.2
-STOP_SECONDS = 10
-LAST_WORDS_SECONDS = 0.5  # a program that SIGTERM kills at once does not send what it has left
 
 
 class _StartByDefault(TyperGroup):
@@ -46,12 +42,6 @@ class _StartByDefault(TyperGroup):
         if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
             args = ["start", *args]
         return super().parse_args(ctx, args)
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    words: Sequence[str]
-    service: str  # the name that it gets; empty: its own
 
 
 record_app = typer.Typer(
@@ -85,113 +75,62 @@ def start_command(
     Example: `cutset record -o recording -- uvicorn shop:app --port 8080`, use the shop, end it with Ctrl-C, then
     `cutset record show recording`.
     """
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    console = notes()
     if sum((bool(command), har is not None, tap is not None)) > 1:
         raise UsageError("Expected one of a command, `--har` and `--tap`", hint="Record into one folder one by one")
-    masked = masker(also=mask or (), not_these=keep or ())
-    with open_recording(out, max_bytes=max_megabytes * MEGABYTE) as recording:
-        code = 0
-        if har is not None:
-            _import_har(recording, masked, har, host, console)
-        elif tap is not None:
-            _import_taps(recording, masked, tap, console)
-        else:
-            code = asyncio.run(_record(recording, masked, listen, Command(command or [], service), console))
-        console.print(f"Recorded {count(recording.exchanges, 'exchange')} into `{out}`")
-    if recording.full:
-        console.print(
-            f"warning: it is full at {max_megabytes:,} MB, and what came after was refused: `--max-megabytes`"
-        )
+    settings = RecordSettings(out, mask or (), keep or (), max_megabytes * MEGABYTE)
+    code = 0
+    if har is not None:
+        entries = record_har(settings, har, host)
+        number, lines = len(entries.exchanges), [*har_lines(entries)]
+    elif tap is not None:
+        taps = record_taps(settings, tap)
+        number, lines = len(taps.exchanges), [*tap_lines(taps, tap)]
+    else:
+        ended = asyncio.run(_record(settings, listen, command or [], service, console))
+        number, code = ended.exchanges, ended.code
+        lines = _warnings(ended, max_megabytes, with_command=bool(command))
+    for line in (*lines, f"Recorded {count(number, 'exchange')} into `{escape(str(out))}`"):
+        console.print(line)
     raise typer.Exit(code)
 
 
-def _import_har(
-    recording: Recording, mask: Callable[[Exchange], Exchange], path: Path, host: str, console: Console
-) -> None:
-    har = read_har(path, host=host)
-    recording.append([mask(exchange) for exchange in har.exchanges])
-    if har.elsewhere:
-        hosts = ", ".join(f"{name} ({number})" for name, number in har.elsewhere.most_common(5))
-        console.print(f"Left out {count(har.elsewhere.total(), 'entry')} of hosts other than `{har.host}`: {hosts}")
-    if har.unanswered:
-        console.print(f"Left out {count(har.unanswered, 'entry')} without an answer")
-
-
-def _import_taps(recording: Recording, mask: Callable[[Exchange], Exchange], folder: Path, console: Console) -> None:
-    if not folder.is_dir():
-        raise UsageError(f"`{folder}` is no folder", hint="Name the folder that Envoy's tap filter writes to")
-    taps = read_taps(folder)
-    recording.append([mask(exchange) for exchange in taps.exchanges])
-    if taps.skipped:
-        console.print(
-            f"Left out {count(taps.skipped, 'file')} that {'is' if taps.skipped == 1 else 'are'} no whole tap"
-        )
-    console.print(f"`{folder}` still holds the requests with their secrets: delete it when you need it no more")
-
-
-def _address(text: str) -> tuple[str, int]:
+async def _record(
+    settings: RecordSettings, listen: str, command: list[str], service: str, console: Console
+) -> RecordingEnded:
     try:
-        return split_address(text)
+        host, port = split_address(listen)
     except ValueError as error:
         raise UsageError(f"--listen: {error}") from None
+    events = record(settings, stopped_by_signals(), command=command, service=service, host=host, port=port)
+    async with aclosing(events):
+        return await _show(events, console, with_command=bool(command))
 
 
-async def _record(
-    recording: Recording, mask: Callable[[Exchange], Exchange], listen: str, command: Command, console: Console
-) -> int:
-    interrupted = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, interrupted.set)
-    host, port = _address(listen)
-    code = 0
-    async with receive_exchanges(recording, mask, host=host, port=port) as recorder:
-        if command.words:
-            # Ended before the receiver: what it says last is recorded too.
-            async with _running(command, recorder.url) as process:
-                await _wait(interrupted, recording, process, console)
-                await asyncio.sleep(LAST_WORDS_SECONDS)
-            code = 0 if interrupted.is_set() else process.returncode or 0
-            if not recording.exchanges:
-                console.print("warning: no exchange came: the agent knows Python services with ASGI, WSGI or gRPC")
-        else:
-            console.print(f"Receiving exchanges: start services with CUTSET_RECORD={recorder.url}; stop with Ctrl-C")
-            await _wait(interrupted, recording, None, console)
-    if recorder.refused:
-        console.print(f"warning: refused {count(recorder.refused, 'batch')}, at last because: {recorder.problem}")
-    return code
+async def _show(events: AsyncIterator[RecordEvent], console: Console, *, with_command: bool) -> RecordingEnded:
+    """A command may write to the terminal itself: nothing moves there then."""
+    status = console.status("")
+    with status if console.is_terminal and not with_command else nullcontext():
+        async for event in events:
+            match event:
+                case RecordingAt(url) if not with_command:
+                    console.print(f"Receiving exchanges: start services with CUTSET_RECORD={url}; stop with Ctrl-C")
+                case ExchangesRecorded(number):
+                    status.update(f"Recorded {count(number, 'exchange')}; stop with Ctrl-C")
+                case RecordingEnded():
+                    return event
+    raise AssertionError("it ends with its end")
 
 
-async def _wait(interrupted: asyncio.Event, recording: Recording, process: Process | None, console: Console) -> None:
-    """Until Ctrl-C, the end of the command, or without one until the recording is full."""
-    with console.status("") if process is None and console.is_terminal else nullcontext() as status:
-        while not interrupted.is_set() and (not recording.full if process is None else process.returncode is None):
-            if status:
-                status.update(f"Recorded {count(recording.exchanges, 'exchange')}; stop with Ctrl-C")
-            with suppress(TimeoutError):
-                await asyncio.wait_for(interrupted.wait(), REFRESH_SECONDS)
-
-
-@asynccontextmanager
-async def _running(command: Command, url: str) -> AsyncIterator[Process]:
-    """The command with the agent in it, kept: it ends with us, however we end."""
-    program = find_program(command.words[0], os.environ, Path.cwd())
-    # The agent does nothing without a key; while it only records, any will do.
-    environ = agent_environment(
-        {"CUTSET_KEY": secrets.token_hex(32), **os.environ}, service=command.service, record=url
-    )
-    process = await asyncio.create_subprocess_exec(
-        *kept(program, *command.words[1:]), stdin=asyncio.subprocess.PIPE, env=environ, start_new_session=True
-    )
-    assert process.stdin is not None
-    try:
-        yield process
-    finally:
-        process.stdin.close()
-        try:
-            await asyncio.wait_for(process.wait(), STOP_SECONDS)
-        except TimeoutError:
-            os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+def _warnings(ended: RecordingEnded, max_megabytes: int, *, with_command: bool) -> list[str]:
+    lines = []
+    if with_command and not ended.exchanges:
+        lines.append("no exchange came: the agent knows Python services with ASGI, WSGI or gRPC")
+    if ended.refused:
+        lines.append(f"refused {count(ended.refused, 'batch')}, at last because: {escape(ended.problem)}")
+    if ended.full:
+        lines.append(f"it is full at {max_megabytes:,} MB, and what came after was refused: `--max-megabytes`")
+    return [f"[yellow]warning:[/] {line}" for line in lines]
 
 
 @record_app.command("show")
@@ -209,24 +148,10 @@ def show_command(
 
     Example: `cutset record show recording --constants`
     """
-    recorded = read_recording(folder)
-    templates = templates_of(entry_exchanges(recorded.exchanges), rules_for(folder, variables))
+    recorded, templates = read_flows(folder, variables)
     if as_json:
-        print(templates_as_json(templates))
+        print_document(to_document(templates))
     else:
-        print_templates(templates, constants=constants)
-    report_losses(recorded, Console(stderr=True, highlight=False, markup=False, soft_wrap=True))
-
-
-def report_losses(recorded: Recorded, console: Console) -> None:
-    """What of the recording is not shown or sent, and why."""
-    entries = entry_exchanges(recorded.exchanges)
-    reasons = Counter(filter(None, map(unsendable, entries)))
-    if len(entries) < len(recorded.exchanges):
-        console.print(f"{count(len(recorded.exchanges) - len(entries), 'exchange')} between services left out")
-    for reason, number in reasons.items():
-        console.print(f"{count(number, 'exchange')} left out: {reason}")
-    if recorded.damaged:
-        console.print(f"warning: {count(recorded.damaged, 'part')} of the recording could not be read")
-    if recorded.torn:
-        console.print(f"{count(recorded.torn, 'batch')} was being written when the recorder died, and is not there")
+        print_lines(to_lines(templates, constants=constants))
+    for line in loss_lines(recorded):
+        notes().print(line)

@@ -1,28 +1,18 @@
 """`cutset replay`: send a recording's requests again, and say how many came back as recorded."""
 
 import asyncio
-import json
-import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
+from cutset.app.traffic import read_flows, replay_flows
 from cutset.cli.options import JsonOption
-from cutset.cli.record import report_losses
+from cutset.cli.output import notes, print_document, print_lines
 from cutset.errors import InputError, UsageError
-from cutset.workload.recording.folder import read_recording
-from cutset.workload.replay import Tally, replay
-from cutset.workload.templates.rules import RULES_FILE, rules_for
-from cutset.workload.templates.template import Template, entry_exchanges, templates_of, verbatim
-
-MAX_REASONS = 3  # shown of each request class
-
-Tallies = Mapping[str, Tally]
+from cutset.report.traffic.recording import loss_lines
+from cutset.report.traffic.replay import to_document, to_lines
+from cutset.workload.templates.rules import RULES_FILE
 
 
 def replay_command(
@@ -48,62 +38,21 @@ def replay_command(
     """
     if not url.startswith(("http://", "https://")):
         raise UsageError(f"--url: expected a URL as `http://127.0.0.1:8080`, found `{url}`")
-    recorded = read_recording(recording)
-    templates = templates_of(entry_exchanges(recorded.exchanges), rules_for(recording, variables))
+    recorded, templates = read_flows(recording, variables)
     if not templates:
-        raise InputError(f"The recording `{recording}` has no request that can be sent again")
-
-    def results(sent: Sequence[Template]) -> Tallies:
-        return asyncio.run(replay(sent, base_url=url, values=os.environ, parallel=parallel, timeout=timeout))
-
-    outcomes: dict[str, Tallies] = {}
-    if naive or both:
-        outcomes["naive"] = results([verbatim(template) for template in templates])
-    if both or not naive:
-        outcomes["templated"] = results(templates)
+        raise InputError(
+            f"The recording `{recording}` has no request that can be sent again",
+            hint="`cutset record show` says what is in it, and why it cannot be sent",
+        )
+    sending = replay_flows(
+        templates, url, naive=naive or both, templated=both or not naive, parallel=parallel, timeout=timeout
+    )
+    outcomes = asyncio.run(sending)
     if as_json:
-        print(json.dumps({kind: _as_json(tallies) for kind, tallies in outcomes.items()}))
+        print_document(to_document(outcomes))
     else:
-        _print(outcomes)
-    report_losses(recorded, Console(stderr=True, highlight=False, markup=False, soft_wrap=True))
+        print_lines(to_lines(outcomes))
+    for line in loss_lines(recorded):
+        notes().print(line)
     last = list(outcomes.values())[-1]
     raise typer.Exit(0 if all(tally.succeeded == tally.tried for tally in last.values()) else 1)
-
-
-def _as_json(tallies: Tallies) -> dict[str, object]:
-    return {
-        "tried": sum(tally.tried for tally in tallies.values()),
-        "succeeded": sum(tally.succeeded for tally in tallies.values()),
-        "classes": {
-            name: {"tried": tally.tried, "succeeded": tally.succeeded, "failures": dict(tally.failures)}
-            for name, tally in tallies.items()
-        },
-    }
-
-
-def _print(outcomes: Mapping[str, Tallies]) -> None:
-    console = Console(highlight=False, markup=False, soft_wrap=True)
-    table = Table("request", *(f"{kind}: as recorded" for kind in outcomes), "because", box=box.SIMPLE)
-    names = sorted({name for tallies in outcomes.values() for name in tallies})
-    for name in names:
-        shown = [_share(tallies[name].succeeded, tallies[name].tried) for tallies in outcomes.values()]
-        table.add_row(name, *shown, "\n".join(_reasons(name, outcomes)))
-    totals = [
-        _share(sum(tally.succeeded for tally in tallies.values()), sum(tally.tried for tally in tallies.values()))
-        for tallies in outcomes.values()
-    ]
-    table.add_section()
-    table.add_row("all", *totals, "")
-    console.print(table)
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part:,} of {whole:,} ({part / whole:.1%})"
-
-
-def _reasons(name: str, outcomes: Mapping[str, Tallies]) -> list[str]:
-    return [
-        f"{kind}: {reason} ({number})" if len(outcomes) > 1 else f"{reason} ({number})"
-        for kind, tallies in outcomes.items()
-        for reason, number in tallies[name].failures.most_common(MAX_REASONS)
-    ]

@@ -1,4 +1,4 @@
-"""Runs a command's asynchronous part so that any wish to end it is a cancellation."""
+"""Runs a command's asynchronous part so that any wish to end it is heard: as a cancellation, or as an event."""
 
 import asyncio
 import signal
@@ -38,3 +38,11 @@ def run_async(main: Coroutine[Any, Any, Result]) -> Result:
         if terminated:
             sys.exit(128 + signal.SIGTERM)
         raise
+
+
+def stopped_by_signals() -> asyncio.Event:
+    """Set by Ctrl-C and SIGTERM, for commands that go on until then: it is their proper end."""
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    return stopped

@@ -45,7 +45,7 @@ class Sent:
 
 
 @dataclass(slots=True)
-class Tally:
+class ReplayTally:
     tried: int = 0
     succeeded: int = 0
     failures: Counter[str] = field(default_factory=Counter)
@@ -74,9 +74,9 @@ async def replay(
     values: Mapping[str, str],
     parallel: int = 8,
     timeout: float = 10.0,  # noqa: ASYNC109 -- of each request; its expiry is a result
-) -> dict[str, Tally]:
+) -> dict[str, ReplayTally]:
     """By request class. The requests of a flow follow each other; so many flows run side by side."""
-    tallies: dict[str, Tally] = defaultdict(Tally)
+    tallies: dict[str, ReplayTally] = defaultdict(ReplayTally)
     waiting = iter(templates)
 
     async def work(client: aiohttp.ClientSession) -> None:

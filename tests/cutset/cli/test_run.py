@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from cutset.cli.run import run_async
+from cutset.cli.run import run_async, stopped_by_signals
 
 
 async def value() -> int:
@@ -46,3 +46,14 @@ def test_other_cancellations_pass() -> None:
 
     with pytest.raises(asyncio.CancelledError):
         run_async(work())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_stop_what_goes_on_until_then(number: signal.Signals) -> None:
+    async def work() -> None:
+        stopped = stopped_by_signals()
+        assert not stopped.is_set()
+        os.kill(os.getpid(), number)
+        await stopped.wait()
+
+    asyncio.run(work())

@@ -15,13 +15,13 @@ from tests.samples.strict_shop import (
 )
 
 from cutset.model.exchange import Exchange
-from cutset.workload.replay import Tally, replay, send_flow
+from cutset.workload.replay import ReplayTally, replay, send_flow
 from cutset.workload.send import open_client
 from cutset.workload.templates.template import templates_of, verbatim
 
 
 def test_templates_succeed_where_a_naive_replay_is_refused() -> None:
-    async def scenario() -> tuple[dict[str, Tally], dict[str, Tally]]:
+    async def scenario() -> tuple[dict[str, ReplayTally], dict[str, ReplayTally]]:
         shop = Shop()
         templates = templates_of(await recorded_visits(shop, visits=4), (PASSWORD_RULE,))
         values = {"SHOP_PASSWORD": PASSWORD}
@@ -41,7 +41,7 @@ def test_templates_succeed_where_a_naive_replay_is_refused() -> None:
 
 
 def test_a_template_can_be_replayed_again_and_again() -> None:
-    async def scenario() -> list[dict[str, Tally]]:
+    async def scenario() -> list[dict[str, ReplayTally]]:
         shop = Shop()
         templates = templates_of(await recorded_visits(shop, visits=2), (PASSWORD_RULE,))
         return [await replayed(shop, templates, {"SHOP_PASSWORD": PASSWORD}) for _ in range(3)]
@@ -60,7 +60,7 @@ def test_a_client_s_own_id_is_new_in_each_flow_and_the_same_within_it() -> None:
 
 
 def test_what_is_missing_is_named() -> None:
-    async def scenario() -> dict[str, Tally]:
+    async def scenario() -> dict[str, ReplayTally]:
         shop = Shop()
         return await replayed(shop, templates_of(await recorded_visits(shop, visits=2), (PASSWORD_RULE,)), {})
 
@@ -101,7 +101,7 @@ def test_a_replay_comes_from_the_pages_of_the_server_that_it_goes_to() -> None:
 
 
 def test_a_server_that_is_gone_is_a_failure_of_each_request() -> None:
-    async def scenario() -> dict[str, Tally]:
+    async def scenario() -> dict[str, ReplayTally]:
         templates = templates_of(await recorded_visits(Shop(), visits=1))
         return await replay([verbatim(each) for each in templates], base_url="http://127.0.0.1:1", values={})
 
@@ -111,7 +111,7 @@ def test_a_server_that_is_gone_is_a_failure_of_each_request() -> None:
 
 
 def test_cookies_that_a_recording_came_without_are_sent_as_a_browser_does() -> None:
-    async def scenario() -> dict[str, Tally]:
+    async def scenario() -> dict[str, ReplayTally]:
         shop = Shop()
         without = [
             replace(each, request_headers=tuple(pair for pair in each.request_headers if pair[0] != "cookie"))

@@ -8,8 +8,9 @@ from cutset.lineage.kinds import CallUse, call_uses
 from cutset.model.call_tree import CallTree
 from cutset.model.survey import ClassSummary
 from cutset.model.wording import count
+from cutset.report.printable import printable
 from cutset.report.survey.classes import summary_document
-from cutset.report.survey.table import percent, printable, table_lines
+from cutset.report.survey.table import percent, table_lines
 from cutset.select.complexity import Weights
 
 SHOWN_KINDS = 5

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from rich.markup import escape
+from cutset.report.printable import printable
 
 
 def table_lines(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -17,12 +17,6 @@ def table_lines(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Itera
         ]
         line = printable("  ".join([*padded, last]))
         yield line if number else f"[bold]{line}[/]"
-
-
-def printable(text: str) -> str:
-    """Text from traces as a terminal may show it: neither our markup nor control characters of its own."""
-    shown = (letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
-    return escape("".join(shown))
 
 
 def percent(part: int, whole: int) -> str:

@@ -5,7 +5,8 @@ from typing import Any
 
 from cutset.model.moments import show_moment
 from cutset.model.wording import count
-from cutset.report.survey.table import percent, printable, table_lines
+from cutset.report.printable import printable
+from cutset.report.survey.table import percent, table_lines
 from cutset.store.manifest import SpanStore
 from cutset.store.shapes import Totals
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cutset.model.wording import count
-from cutset.report.survey.table import printable
+from cutset.report.printable import printable
 from cutset.select.workflows import CriticalWorkflows
 
 

@@ -1,4 +1,4 @@
-from cutset.report.survey.table import percent, printable, table_lines
+from cutset.report.survey.table import percent, table_lines
 
 
 def test_numbers_stand_to_the_right_and_the_last_column_is_never_padded() -> None:
@@ -11,7 +11,6 @@ def test_numbers_stand_to_the_right_and_the_last_column_is_never_padded() -> Non
 
 
 def test_text_from_traces_is_neither_markup_nor_control() -> None:
-    assert printable("[red]\x1b[2J\n") == "\\[red]\\x1b[2J\\n"
     assert list(table_lines(("name",), [("[bold]",)])) == ["[bold]name[/]", "\\[bold]"]
 
 
