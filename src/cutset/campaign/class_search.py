@@ -5,12 +5,13 @@ from dataclasses import replace
 from itertools import takewhile
 
 from cutset.campaign.settings import CampaignSettings
-from cutset.model.event import CampaignEvent, ExperimentFinished, RequestAudited, RequestFinished
+from cutset.model.event import CampaignEvent, CampaignStarted, ExperimentFinished, RequestAudited, RequestFinished
 from cutset.model.fault import points_of
 from cutset.model.finding import findings_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.model.request import Request
+from cutset.model.wording import count
 from cutset.search.strategies import STRATEGIES, AcrossRequests
 from cutset.search.strategy import Search, SearchSettings
 from cutset.select.api_rank import rank_of_audits
@@ -26,6 +27,7 @@ class ClassSearch:
         self._past_rounds = past_rounds  # a round that was interrupted counts
         self._failing: set[Points] = set()
         self._stopped = ""
+        self._is_reached = False  # by a plan, at any call
         for outcome in past:
             self._tell(outcome)
         self.answered = 0  # since it began or was resumed
@@ -34,6 +36,17 @@ class ClassSearch:
     @property
     def round(self) -> int:
         return self._past_rounds + self.result.rounds
+
+    @property
+    def complete_up_to(self) -> int:
+        """Complete means decided: the size below that of each set whose outcome is unknown.
+
+        Where nothing can be injected, everything survives in vain: who sees no call cannot tell that there is none.
+        """
+        result = self.result
+        if frozenset() in result.minimal_cuts or not self._is_reached:
+            return -1
+        return min([result.complete_up_to, *(len(cut) - 1 for cut in result.undecided)])
 
     def ask(self, limit: int) -> list[Points]:
         if self._stopped:
@@ -54,9 +67,13 @@ class ClassSearch:
         """`spent` says which budget keeps it from asking more."""
         result = self.result
         trusted = [cut for cut in result.minimal_cuts if cut not in self._failing]
-        complete_up_to, reason = result.complete_up_to, spent or self._stopped
+        complete_up_to, reason = self.complete_up_to, spent or self._stopped
         if frozenset() in result.minimal_cuts:
-            complete_up_to, reason = -1, "the request fails without any fault"
+            reason = "the request fails without any fault"
+        elif not self._is_reached:
+            reason = "no call of it was seen that a plan reaches, so nothing was injected"
+        elif result.undecided:
+            reason = reason or f"{count(len(result.undecided), 'cut')} could not be decided"
         elif not reason and complete_up_to < self._settings.limits.max_size:
             strategy = self._settings.search.strategy
             reason = f"the strategy `{strategy}` has nothing left to try, or its proof takes too long"
@@ -72,6 +89,7 @@ class ClassSearch:
 
     def _tell(self, outcome: Outcome) -> None:
         self._search.learn(outcome)
+        self._is_reached |= bool(outcome.calls)
         if outcome.verdict is Verdict.FAILED:
             self._failing.add(points_of(outcome.cut))
 
@@ -92,15 +110,23 @@ def begin(request: Request, settings: CampaignSettings, events: Sequence[Campaig
             trust_hints=settings.search.across_requests is AcrossRequests.TRUST,
         )
     )
-    past: list[Outcome] = []
-    for event in own:
-        match event:
-            case RequestAudited(runs=runs):
-                past += runs
-            case ExperimentFinished(outcome=outcome):
-                past.append(outcome)
+    past = _past_outcomes(request.name, events)
     past_rounds = max((event.round for event in own if isinstance(event, ExperimentFinished)), default=0)
     return ClassSearch(request, search, settings, past, past_rounds)
+
+
+def _past_outcomes(request: str, events: Sequence[CampaignEvent]) -> list[Outcome]:
+    """Without what stayed unknown before the campaign was resumed: that is tried again."""
+    resumed = max((number for number, event in enumerate(events) if isinstance(event, CampaignStarted)), default=0)
+    past: list[Outcome] = []
+    for number, event in enumerate(events):
+        match event:
+            case RequestAudited(request=name, runs=runs) if name == request:
+                past += runs
+            case ExperimentFinished(request=name, outcome=outcome) if name == request:
+                if number > resumed or outcome.verdict is not Verdict.UNKNOWN:
+                    past.append(outcome)
+    return past
 
 
 def _before(request: str, events: Sequence[CampaignEvent]) -> list[CampaignEvent]:

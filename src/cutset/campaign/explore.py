@@ -210,7 +210,7 @@ class _Campaign:
                 round=number,
                 predicted=len(known.predicted),
                 certificates=known.certificates,
-                complete_up_to=known.complete_up_to,
+                complete_up_to=search.complete_up_to,
             )
         )
         # An unknown outcome with dead servers means that the laboratory waited for them in vain.

@@ -94,6 +94,7 @@ def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int
     audits = [event for event in own if isinstance(event, RequestAudited)]
     experiments = [event for event in own if isinstance(event, ExperimentFinished)]
     outcomes = [event.outcome for event in experiments]
+    decided = {outcome.cut for outcome in outcomes if outcome.verdict is not Verdict.UNKNOWN}
     ends = [event for event in own if isinstance(event, RequestFinished)]
     interrupted = not ends or (not finished and bool(ends[-1].reason))
     end = ends[-1] if ends else RequestFinished(request=name, complete_up_to=-1, reason="")
@@ -101,7 +102,7 @@ def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int
         name=name,
         calls=frozenset().union(*(audit.calls for audit in audits), *(outcome.calls for outcome in outcomes)),
         not_reached=audits[-1].not_reached if audits else frozenset(),
-        complete_up_to=max([end.complete_up_to, *(event.complete_up_to for event in experiments if interrupted)]),
+        complete_up_to=_complete_up_to(own, interrupted=interrupted),
         problem="the campaign was interrupted" if interrupted else end.reason,
         # A search may inject many points at once to learn of a path: what fails then is no cut of the size asked for.
         findings=tuple(finding for finding in findings_of(own) if len(finding.cut) <= max_size),
@@ -109,7 +110,9 @@ def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int
         undecided=tuple(
             outcome
             for outcome in outcomes
-            if outcome.verdict is Verdict.UNKNOWN and (interrupted or points_of(outcome.cut) in end.undecided)
+            if outcome.verdict is Verdict.UNKNOWN
+            and outcome.cut not in decided  # when it was tried again
+            and (interrupted or points_of(outcome.cut) in end.undecided)
         ),
         experiments=len(outcomes),
         requests=sum(outcome.requests for outcome in outcomes),
@@ -118,3 +121,11 @@ def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int
         masked=end.masked,
         predicted=end.predicted,
     )
+
+
+def _complete_up_to(own: Sequence[CampaignEvent], *, interrupted: bool) -> int:
+    """What was known last: a later call, or an outcome that stayed unknown, may make it less."""
+    for event in reversed(own):
+        if isinstance(event, RequestFinished) or (interrupted and isinstance(event, ExperimentFinished)):
+            return event.complete_up_to
+    return -1

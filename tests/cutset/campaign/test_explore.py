@@ -14,6 +14,7 @@ import pytest
 from tests.samples import simulated_campaign
 from tests.samples.simulated_campaign import REQUESTS, SETTINGS, SYSTEMS, SimulatedLaboratory, changed
 
+from cutset.app.report import exit_code
 from cutset.campaign.explore import explore
 from cutset.campaign.settings import CampaignSettings
 from cutset.errors import HaltedError
@@ -30,6 +31,7 @@ from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.model.request import Request
 from cutset.model.run import RunFinished
+from cutset.model.summary import summarise
 from cutset.search.cuts import CutSearch
 from cutset.search.strategies import STRATEGIES, AcrossRequests, Strategy, StrategyName
 from cutset.search.strategy import Certificates
@@ -390,3 +392,56 @@ def test_a_server_that_dies_and_stays_dead_halts_the_campaign_after_recording_it
         run(tmp_path, DeadlyLaboratory())
 
     assert any(isinstance(event, ExperimentFinished) and event.outcome.dead for event in recorded(tmp_path))
+
+
+class BlindLaboratory(SimulatedLaboratory):
+    """Cannot tell what comes of cuts with one of these points."""
+
+    def __init__(self, *hidden: str) -> None:
+        super().__init__()
+        self.hidden = {Point("simulated", name) for name in hidden}
+
+    async def run(self, request: Request, cut: Cut) -> Outcome:
+        outcome = await super().run(request, cut)
+        if {point.of_api for point in points_of(cut)} & self.hidden:
+            return Outcome(cut, Verdict.UNKNOWN, "the trace of the request did not arrive")
+        return outcome
+
+
+def test_what_stays_unknown_limits_what_is_complete_and_is_tried_again_when_it_is_resumed(tmp_path: Path) -> None:
+    blind = BlindLaboratory("currency")
+    before = run(tmp_path, blind)
+
+    ends = [event for event in before if isinstance(event, RequestFinished)]
+    assert all(end.complete_up_to < min(map(len, end.undecided)) for end in ends if end.undecided)
+    assert [end.complete_up_to for end in ends if end.request == "GET /"] == [0]
+    assert "1 cut could not be decided" in before[-1].reason
+    assert not summarise(before).complete
+
+    after = run(tmp_path, seeing := SimulatedLaboratory())
+
+    assert found(recorded(tmp_path)) == TRUTH
+    assert after[-1] == RunFinished(reason="")
+    assert summarise(recorded(tmp_path)).complete
+    decided = {(name, cut) for name, cut in blind.ran if not {p.of_api for p in points_of(cut)} & blind.hidden}
+    assert not decided & set(seeing.ran)
+
+
+def test_a_campaign_that_could_inject_nothing_has_shown_nothing(tmp_path: Path) -> None:
+    class Nothing(SimulatedLaboratory):
+        async def audit(self, request: Request) -> RequestAudited:
+            audited = await super().audit(request)
+            runs = tuple(replace(each, path=frozenset(), calls=frozenset()) for each in audited.runs)
+            return replace(audited, calls=frozenset(), runs=runs)
+
+        async def run(self, request: Request, cut: Cut) -> Outcome:
+            outcome = await super().run(request, cut)
+            return replace(outcome, path=frozenset(), failed=frozenset(), calls=frozenset())
+
+    events = run(tmp_path, Nothing())
+
+    ends = [event for event in events if isinstance(event, RequestFinished)]
+    assert {(end.complete_up_to, end.reason) for end in ends} == {
+        (-1, "no call of it was seen that a plan reaches, so nothing was injected")
+    }
+    assert exit_code(summarise(events)) == 3
