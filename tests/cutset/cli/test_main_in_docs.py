@@ -11,8 +11,10 @@ from typer.main import get_command
 from cutset.cli.main import COMMANDS, app
 
 ROOT = Path(__file__).parent.parent.parent.parent
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").rglob("*.yaml")]
-WRITTEN = re.compile(r"(?:`|\$ |^)cutset ([a-z]+(?: (?:run|up|show|start))?)\b([^`\n]*)", re.MULTILINE)
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").rglob("*.y*ml")]
+WRITTEN = re.compile(
+    r"(?:`|\$ |^ *)cutset ([a-z]+(?: (?:run|up|show|start))?)\b([^`\n]*(?:\n +--[^`\n]*)*)", re.MULTILINE
+)
 
 
 @cache
