@@ -2,9 +2,10 @@
 
 `src/cutset/x/y.py` is tested by `tests/cutset/x/test_y.py`, and a test file of the mirrored tree is named after a
 source file (`y.py`, also `y.lua` or `Y.yaml`; its package, for `__init__.py`), or begins with such a name:
-`test_y_under_load.py`.
+`test_y_under_load.py`. Files that only declare something, as protocols and plain dataclasses do, need none.
 """
 
+import ast
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,11 +14,21 @@ from checks.sources import PRODUCT, product_files, python_files
 UNTESTED = {"__init__.py", "__main__.py"}  # a name and an entry: what they call is tested where it is
 
 
+def does_something(source: str) -> bool:
+    """Whether there is a function with a body: what only declares types and constants has nothing to test."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return any(
+        not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, functions)
+        for line in node.body
+    )
+
+
 def untested_files(root: Path) -> dict[str, str]:
-    sources = {
-        path.relative_to(root): mirrored(path, root) for path in product_files(root) if path.name not in UNTESTED
-    }
-    return {str(path): f"{path} has no {test}" for path, test in sources.items() if not (root / test).exists()}
+    sources = [path for path in product_files(root) if path.name not in UNTESTED and does_something(path.read_text())]
+    tests = {path.relative_to(root): mirrored(path, root) for path in sources}
+    return {str(path): f"{path} has no {test}" for path, test in tests.items() if not (root / test).exists()}
 
 
 def stray_tests(root: Path) -> dict[str, str]:

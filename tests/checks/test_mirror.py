@@ -1,16 +1,28 @@
 import pytest
 from checks.mirror import stray_tests, untested_files
 
+SOURCE = "def f():\n    return 1\n"
+DECLARING = ["LIMIT = 3", "class A(Protocol):\n    def f(self):\n        ...", "class A:\n    x: int"]
+
+
+@pytest.mark.parametrize("source", DECLARING)
+def test_a_source_file_that_only_declares_needs_none(repository, source):
+    assert untested_files(repository({"src/cutset/a.py": source})) == {}
+
+
+def test_a_method_is_something_to_test(repository):
+    assert untested_files(repository({"src/cutset/a.py": "class A:\n    async def f(self):\n        return 1"}))
+
 
 def test_a_source_file_needs_a_test_file_at_the_mirrored_path(repository):
     root = repository(
         {
-            "src/cutset/search/cuts.py": "",
-            "src/cutset/search/cover.py": "",
-            "src/cutset/search/__init__.py": "",
-            "src/cutset/__main__.py": "",
-            "src/cutset_demo/shop_pb2.py": "",
-            "agent/src/cutset_agent/wire.py": "",
+            "src/cutset/search/cuts.py": SOURCE,
+            "src/cutset/search/cover.py": SOURCE,
+            "src/cutset/search/__init__.py": SOURCE,
+            "src/cutset/__main__.py": SOURCE,
+            "src/cutset_demo/shop_pb2.py": SOURCE,
+            "agent/src/cutset_agent/wire.py": SOURCE,
             "tests/cutset/search/test_cuts.py": "",
             "tests/cutset/test_cover.py": "",
         }
