@@ -18,7 +18,7 @@ CHARGE = Exchange(
     method="POST",
     path="/charges",
     request_headers=(("content-type", "application/json"),),
-    request_body=b'{"charge_id": "c-1", "cents": 4200}',
+    request_body=b'{"charge_id": "s3cr3t", "cents": 4200}',
     status=201,
     operations=(Operation("rpc/aiohttp/POST /charges", 1, 1.0, 0.005, failed=False),),
 )

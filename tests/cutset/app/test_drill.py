@@ -83,6 +83,8 @@ def test_a_session_is_recorded_from_its_start_to_its_end(tmp_path: Path) -> None
     page = write_page(tmp_path / "store", events)
     assert page == tmp_path / "store" / "drills" / events[0].run / "index.html"
     assert page.read_text().count("<svg") == 2
+    assert b"s3cr3t" in CHARGE.request_body
+    assert not any(b"s3cr3t" in file.read_bytes() for file in (tmp_path / "store").rglob("*") if file.is_file())
 
 
 def test_what_passed_is_not_repeated_unless_the_service_changes_or_again_is_said(tmp_path: Path) -> None:
