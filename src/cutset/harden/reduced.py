@@ -144,7 +144,8 @@ def _rounded(numbers: Sequence[float]) -> tuple[list[int], float]:
     """Simple numbers stay what they are, others are rounded to a small share of the largest, but never to nothing."""
     exact, unit = _multiples([_fraction(number) for number in numbers])
     largest = max(numbers, default=0)
-    if max(exact, default=0) <= STEPS and all(whole or not number for whole, number in zip(exact, numbers, strict=True)):
+    lost = any(number and not whole for number, whole in zip(numbers, exact, strict=True))
+    if max(exact, default=0) <= STEPS and not lost:
         return exact, unit
     return [max(1, round(number / largest * STEPS)) if number else 0 for number in numbers], largest / STEPS
 
