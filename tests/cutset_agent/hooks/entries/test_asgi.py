@@ -14,8 +14,8 @@ import cutset_agent
 from cutset_agent import recording, request
 
 
-@pytest.fixture(scope="module")
-def shop_url(redis_address):
+@pytest.fixture
+def shop(installed, redis_address):
     """A service that uses Redis."""
 
     async def product(call):
@@ -34,41 +34,44 @@ def shop_url(redis_address):
 
     routes = [Route("/product/{id}", product), Route("/echo", echo, methods=["POST"]), Route("/fail", fail)]
     app = Starlette(routes=[*routes, Mount("/inner", Starlette(routes=routes))])
-    with served(cutset_agent.asgi(app)) as url:
-        yield url
+    return served(cutset_agent.asgi(app))  # once it has ended, all that was asked is done
 
 
-def test_a_plan_reaches_the_calls_of_its_request_alone(installed, shop_url):
+def test_a_plan_reaches_the_calls_of_its_request_alone(installed, shop):
     headers = plan_headers(("cache/redis/get", "connection-refused"))
-    assert httpx.get(f"{shop_url}/product/12345678", headers=headers).status_code == 503
-    plain = httpx.get(f"{shop_url}/product/12345678")
+    with shop as url:
+        assert httpx.get(f"{url}/product/12345678", headers=headers).status_code == 503
+        plain = httpx.get(f"{url}/product/12345678")
     assert (plain.status_code, plain.json()) == (200, {"found": None, "carried": []})
     entry, call = installed.spans()
     assert (entry["name"], entry["http.status_code"], entry["error"]) == ("GET /product/*", "503", "true")
     assert (call["fault"], call["parentSpanId"], call["traceId"]) == ("connection-refused", entry["spanId"], TRACE_ID)
 
 
-def test_an_empty_plan_is_reported_and_carried_on(installed, shop_url):
-    answer = httpx.get(f"{shop_url}/product/1", headers=plan_headers())
+def test_an_empty_plan_is_reported_and_carried_on(installed, shop):
+    with shop as url:
+        answer = httpx.get(f"{url}/product/1", headers=plan_headers())
     assert answer.json()["carried"] == ["baggage", "traceparent", "tracestate"]
     assert [span["name"] for span in installed.spans()] == ["GET /product/*", "cache/redis/get"]
 
 
-def test_an_application_within_another_is_one_request(installed, shop_url):
-    assert httpx.get(f"{shop_url}/inner/product/1", headers=plan_headers()).status_code == 200
+def test_an_application_within_another_is_one_request(installed, shop):
+    with shop as url:
+        assert httpx.get(f"{url}/inner/product/1", headers=plan_headers()).status_code == 200
     assert [span["name"] for span in installed.spans()] == ["GET /inner/product/*", "cache/redis/get"]
 
 
-def test_an_application_that_fails_is_reported_as_failed(installed, shop_url):
-    assert httpx.get(f"{shop_url}/fail", headers=plan_headers()).status_code == 500
+def test_an_application_that_fails_is_reported_as_failed(installed, shop):
+    with shop as url:
+        assert httpx.get(f"{url}/fail", headers=plan_headers()).status_code == 500
     (span,) = installed.spans()
     assert (span["http.status_code"], span["error"]) == ("500", "true")
 
 
-def test_a_recording_has_both_bodies_and_the_query(installed, recorded, shop_url):
-    with httpx.Client() as client:
-        client.post(f"{shop_url}/echo?a=%20b", content=b"hello", headers={"x-two": "1"})
-        client.post(f"{shop_url}/echo", content=b"x" * (recording.MAX_BODY_BYTES + 1))
+def test_a_recording_has_both_bodies_and_the_query(installed, shop, recorded):
+    with shop as url, httpx.Client() as client:
+        client.post(f"{url}/echo?a=%20b", content=b"hello", headers={"x-two": "1"})
+        client.post(f"{url}/echo", content=b"x" * (recording.MAX_BODY_BYTES + 1))
     first, second = recorded()
     assert (first["method"], first["path"], first["status"]) == ("POST", "/echo?a=%20b", 200)
     assert ["x-two", "1"] in first["request_headers"]
@@ -78,13 +81,8 @@ def test_a_recording_has_both_bodies_and_the_query(installed, recorded, shop_url
     assert len(base64.b64decode(second["request_body"])) == recording.MAX_BODY_BYTES
 
 
-def test_the_operations_of_a_recorded_request_are_with_it(installed, recorded, shop_url):
-    httpx.get(f"{shop_url}/product/1")
+def test_the_operations_of_a_recorded_request_are_with_it(installed, shop, recorded):
+    with shop as url:
+        httpx.get(f"{url}/product/1")
     (exchange,) = recorded()
     assert [operation["endpoint"] for operation in exchange["operations"]] == ["cache/redis/get"]
-
-
-def test_switched_off_the_application_is_the_very_same(monkeypatch):
-    monkeypatch.delenv("CUTSET_AGENT", raising=False)
-    app = object()
-    assert cutset_agent.asgi(app) is cutset_agent.wsgi(app) is app
