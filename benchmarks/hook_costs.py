@@ -2,7 +2,7 @@
 
     python -m benchmarks.hook_costs [FOLDER]    ends with one line of JSON
 
-    site_visit_us              recorded, with no fault in the plan, in each Python from 3.8 to 3.13 that is found
+    site_visit_us              recorded, with no fault in the plan, in each Python from 3.8 to 3.14 that is found
     armed_visit_us             with a fault at another site, or at an occurrence of this that never comes: the larger
     analysis_lines_per_second  of `read_program`, over a package of more than 100,000 lines
     round_setup_s              what a round takes beyond its workload, which imports all of that package
@@ -17,7 +17,6 @@ import asyncio
 import json
 import os
 import resource
-import shutil
 import statistics
 import subprocess
 import sys
@@ -30,6 +29,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from checks.pythons import find_python
+
 import cutset_agent
 from cutset.model.reproduction.site import SiteFault
 from cutset.reproduce.python.harness import PythonHarness
@@ -39,7 +40,7 @@ from cutset.reproduce.rounds.harness import ArmedRound, Workload
 from cutset.reproduce.rounds.runner import run_round
 
 KEPT = Path(tempfile.gettempdir(), "cutset-hook-benchmarks")
-PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+PYTHONS = tuple(f"3.{minor}" for minor in range(8, 15))
 HOOK = Path(cutset_agent.__file__).parent / "sites/hook"
 LARGE = "sqlalchemy"
 LARGE_REQUIREMENT = "sqlalchemy==2.0.44"
@@ -101,13 +102,7 @@ def visit_costs() -> dict[str, dict[str, float]]:
 
 def pythons() -> dict[str, str]:
     """Interpreters by version."""
-    found = {}
-    for version in PYTHONS:
-        candidates = [*map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python")), f"python{version}"]
-        path = next(filter(None, map(shutil.which, candidates)), None)
-        if path is not None:
-            found[version] = path
-    return found
+    return {version: python for version in PYTHONS if (python := find_python(version))}
 
 
 def _visits(python: str, folder: Path) -> list[list[float]]:

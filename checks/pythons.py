@@ -1,4 +1,4 @@
-"""The Pythons on this machine: those on the search path, those of pyenv and those of uv."""
+"""The Pythons on this machine: those of pyenv, those of uv and those on the search path."""
 
 import shutil
 import subprocess
@@ -26,7 +26,7 @@ def full_version(python: str) -> str:
 
 
 def _candidates(version: str) -> Iterator[str]:
-    if on_path := shutil.which(f"python{version}"):
-        yield on_path
     for pattern in _KEPT_BY:
         yield from map(str, sorted(Path.home().glob(pattern.format(version=version))))
+    if on_path := shutil.which(f"python{version}"):  # last: it may be that of a virtual environment
+        yield on_path

@@ -13,6 +13,7 @@ def test_what_is_found_has_the_version_that_was_asked_for(tmp_path, monkeypatch)
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     (tmp_path / f"python{version}").symlink_to(sys.executable)
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
     find_python.cache_clear()
     assert find_python(version) == str(tmp_path / f"python{version}")
     find_python.cache_clear()
