@@ -24,7 +24,8 @@ from cutset.store.manifest import open_spans
 from cutset.store.shapes import trace_ranges
 from cutset.store.spans import begin_ingest
 from cutset.survey.run import SurveySettings, survey
-from cutset.traces.files.reading import find_files, read_file
+from cutset.traces.files.find import find_files
+from cutset.traces.files.read import read_file
 from cutset.traces.tally import ReadTally
 
 FOLDERS = ("alibaba", "jaeger", "nezha", "otlp", "zipkin")

@@ -1,7 +1,7 @@
 import base64
 import json
 
-from cutset.workload.recording.exchange_lines import exchange_from_line
+from cutset.workload.recording.lines import exchange_from_line
 from cutset_agent import recording, request
 
 

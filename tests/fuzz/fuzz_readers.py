@@ -29,7 +29,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, TracesData
 
 from cutset.errors import CutsetError
-from cutset.traces.files.reading import Format, read_file
+from cutset.traces.files.read import Format, read_file
 from cutset.traces.tally import ReadTally
 
 try:

@@ -23,7 +23,7 @@ from cutset.store.manifest import open_spans
 from cutset.store.shapes import trace_ranges
 from cutset.store.spans import begin_ingest
 from cutset.survey.run import SurveySettings, survey
-from cutset.traces.files.reading import read_file
+from cutset.traces.files.read import read_file
 from cutset.traces.tally import ReadTally
 
 SMALL = replace(PROFILES["small"], failure_rate=0.01)  # so that few traces show many failures

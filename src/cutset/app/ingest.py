@@ -15,8 +15,10 @@ from cutset.store.shapes import Totals, totals
 from cutset.store.spans import Ingest, begin_ingest, forget_before
 from cutset.survey.ingest import SourceRead, SpansRead, ingest_files, ingest_server
 from cutset.survey.workers import open_executor
-from cutset.traces.files.reading import Format, find_files
-from cutset.traces.servers.reading import ServerQuery, is_server, server_of
+from cutset.traces.files.find import find_files
+from cutset.traces.files.read import Format
+from cutset.traces.servers.address import is_server, server_of
+from cutset.traces.servers.read import ServerQuery
 from cutset.traces.tally import ReadTally
 
 HOUR_NS = 3_600_000_000_000

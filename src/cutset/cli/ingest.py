@@ -18,7 +18,7 @@ from cutset.model.steps import finished
 from cutset.model.wording import count
 from cutset.report.survey.ingest import SHOWN_PROBLEMS, to_document, to_lines
 from cutset.survey.ingest import SourceRead
-from cutset.traces.files.reading import Format
+from cutset.traces.files.read import Format
 
 LINE_SECONDS = 10  # between lines of progress where there is no terminal
 

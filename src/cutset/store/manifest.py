@@ -22,7 +22,7 @@ FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SpanPart:
     file: str  # relative to the folder of the store
     hour: str  # of UTC, as in 2026-11-16T03
     spans: int
@@ -47,7 +47,7 @@ class SpanStore:
     """What was stored at one moment. Parts never change, so it stays readable while an ingest goes on."""
 
     folder: Path
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SpanPart, ...] = ()
     log: tuple[IngestRecord, ...] = ()
     cursors: Mapping[str, int] = field(default_factory=dict)  # of each server, up to which start it was read
 
@@ -74,7 +74,7 @@ def open_spans(store: Path) -> SpanStore:
         if version == FORMAT_VERSION:
             return SpanStore(
                 folder,
-                tuple(Part(**part) for part in fields["parts"]),
+                tuple(SpanPart(**part) for part in fields["parts"]),
                 tuple(IngestRecord(**record) for record in fields["log"]),
                 fields["cursors"],
             )

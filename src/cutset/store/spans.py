@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from cutset.errors import InputError, TargetError
 from cutset.model.span import KEPT_ATTRIBUTES, Span
-from cutset.store.manifest import IngestRecord, Part, SpanStore, clear_errors, locked, sync, write_manifest
+from cutset.store.manifest import IngestRecord, SpanPart, SpanStore, clear_errors, locked, sync, write_manifest
 
 END_OF_TIME_NS = 2**63 - 1  # after the start of every span
 
@@ -259,7 +259,7 @@ def _valid_text(values: NDArray[np.generic]) -> NDArray[np.generic]:
     return np.array([value.encode(errors="replace").decode() for value in values], dtype=object)
 
 
-def _sort_in(stored: SpanStore, staged: Sequence[Staged]) -> tuple[Counter[str], tuple[Part, ...]]:
+def _sort_in(stored: SpanStore, staged: Sequence[Staged]) -> tuple[Counter[str], tuple[SpanPart, ...]]:
     """How many spans of each staged file are not new, and the parts of the store with the new ones."""
     folder = stored.folder
     with connect(folder / "staging") as database:
@@ -327,7 +327,7 @@ def _rivals(database: duckdb.DuckDBPyConnection, stored: SpanStore, spans: str) 
     ]
 
 
-def _move_in(database: duckdb.DuckDBPyConnection, folder: Path, files: Sequence[Path]) -> list[Part]:
+def _move_in(database: duckdb.DuckDBPyConnection, folder: Path, files: Sequence[Path]) -> list[SpanPart]:
     """Moves sorted files, each of one hour, to where the manifest may list them."""
     if not files:
         return []
@@ -339,7 +339,7 @@ def _move_in(database: duckdb.DuckDBPyConnection, folder: Path, files: Sequence[
     parts = []
     for file, spans_in_it, first_ns, *facts in described:
         hour = _hour_name(first_ns // _HOUR_NS)
-        part = Part(f"{hour}/{Path(file).name}", hour, spans_in_it, first_ns, *facts)
+        part = SpanPart(f"{hour}/{Path(file).name}", hour, spans_in_it, first_ns, *facts)
         target = folder / part.file
         target.parent.mkdir(exist_ok=True)
         sync(Path(file))
@@ -349,8 +349,10 @@ def _move_in(database: duckdb.DuckDBPyConnection, folder: Path, files: Sequence[
     return parts
 
 
-def _merge_small_parts(database: duckdb.DuckDBPyConnection, folder: Path, parts: Sequence[Part]) -> Iterator[Part]:
-    small: defaultdict[str, list[Part]] = defaultdict(list)
+def _merge_small_parts(
+    database: duckdb.DuckDBPyConnection, folder: Path, parts: Sequence[SpanPart]
+) -> Iterator[SpanPart]:
+    small: defaultdict[str, list[SpanPart]] = defaultdict(list)
     for part in parts:
         if part.spans < _SMALL_PART_SPANS:
             small[part.hour].append(part)

@@ -13,8 +13,8 @@ from cutset.errors import CutsetError
 from cutset.model.span import Span
 from cutset.store.spans import Ingest, Staged, stage_spans
 from cutset.survey.workers import each, without_collector
-from cutset.traces.files.reading import Format, read_file
-from cutset.traces.servers.reading import ServerQuery, read_server
+from cutset.traces.files.read import Format, read_file
+from cutset.traces.servers.read import ServerQuery, read_server
 from cutset.traces.tally import ReadTally
 
 BATCH_SPANS = 200_000  # a part of decent size in the store

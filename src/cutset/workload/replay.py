@@ -19,11 +19,11 @@ from yarl import URL
 
 from cutset.model.request import Response
 from cutset.workload.send import BODY_LIMIT, open_client
-from cutset.workload.templates.fields import Message, fields, request_of, rewrite
-from cutset.workload.templates.identifiers import MASKED, fresh_like
-from cutset.workload.templates.template import Step, Template
-from cutset.workload.templates.times import moved
+from cutset.workload.templates.template import Template, TemplateStep
 from cutset.workload.templates.variables import Variable
+from cutset.workload.values.fields import Message, fields, request_of, rewrite
+from cutset.workload.values.identifiers import MASKED, fresh_like
+from cutset.workload.values.times import moved
 
 # Of the connection, of whatever was between the client and the service, or made anew: the replay has its own.
 _LEFT_OUT = frozenset(
@@ -150,7 +150,7 @@ def _filled(template: Template, index: int, run: _Run) -> Message:
     return replace(message, headers=headers)
 
 
-def _value(template: Template, step: Step, blank: Variable, recorded: str, run: _Run) -> str:
+def _value(template: Template, step: TemplateStep, blank: Variable, recorded: str, run: _Run) -> str:
     match blank.kind:
         case "fresh":
             if recorded not in run.invented:
@@ -181,7 +181,7 @@ def _found(values: Mapping[str, str], name: str, problem: str) -> str:
 
 async def _send(
     client: aiohttp.ClientSession,
-    step: Step,
+    step: TemplateStep,
     message: Message,
     *,
     url: str,

@@ -8,7 +8,7 @@ from cutset.app.ingest import IngestSettings, SourcesFound, forget_older, ingest
 from cutset.errors import InputError, UsageError
 from cutset.model.steps import finished
 from cutset.survey.ingest import SourceRead
-from cutset.traces.files.reading import Format
+from cutset.traces.files.read import Format
 
 DAY_NS = 86_400_000_000_000
 

@@ -19,8 +19,8 @@ from cutset.app.record import (
 )
 from cutset.errors import UsageError
 from cutset.model.exchange import Exchange
-from cutset.workload.recording.exchange_lines import exchange_to_line
 from cutset.workload.recording.folder import read_recording
+from cutset.workload.recording.lines import exchange_to_line
 from cutset.workload.recording.recorder import PATH
 
 EXCHANGE = Exchange("1", "shop", "", 1.0, 0.0, "GET", "/", (("X-Pass", "opensesame"),), b"", 200)

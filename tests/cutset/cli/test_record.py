@@ -18,8 +18,8 @@ from typer.testing import CliRunner, Result
 from cutset.cli.main import app
 from cutset.errors import CutsetError, HaltedError
 from cutset.model.exchange import Exchange
-from cutset.workload.recording.exchange_lines import exchange_to_line
 from cutset.workload.recording.folder import read_recording
+from cutset.workload.recording.lines import exchange_to_line
 
 SERVICE = """
 import sys, uuid

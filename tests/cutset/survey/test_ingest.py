@@ -13,7 +13,7 @@ from cutset.model.span import Span, SpanKind
 from cutset.store.manifest import open_spans
 from cutset.store.spans import begin_ingest
 from cutset.survey.ingest import SourceRead, SpansRead, ingest_files, ingest_server
-from cutset.traces.servers.reading import ServerQuery
+from cutset.traces.servers.read import ServerQuery
 from cutset.traces.tally import ReadTally
 
 SECOND_NS = 1_000_000_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cutset.report.printable import printable
-from cutset.workload.templates.template import Step, Template, marked
+from cutset.workload.templates.template import Template, TemplateStep, marked
 
 MAX_BODY = 600  # characters shown
 _BLANK = re.compile(r"#\{[^}]*\}")
@@ -31,7 +31,7 @@ def to_document(templates: Sequence[Template]) -> list[dict[str, Any]]:
     return [{"id": template.id, "steps": [_step_document(step) for step in template.steps]} for template in templates]
 
 
-def _step_lines(number: int, step: Step, *, constants: bool) -> Iterator[str]:
+def _step_lines(number: int, step: TemplateStep, *, constants: bool) -> Iterator[str]:
     message = marked(step)
     body = message.body.decode(errors="replace")
     yield f"{number:>3}  {_coloured(f'{step.exchange.method} {message.path}')}  -> {step.exchange.status}"
@@ -47,7 +47,7 @@ def _coloured(text: str) -> str:
     return _BLANK.sub(r"[cyan]\g<0>[/]", printable(text))
 
 
-def _step_document(step: Step) -> dict[str, Any]:
+def _step_document(step: TemplateStep) -> dict[str, Any]:
     shown = marked(step)
     return {
         "request": step.name,

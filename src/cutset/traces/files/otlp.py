@@ -57,9 +57,8 @@ def read_protobuf(stream: BinaryIO, tally: ReadTally) -> Iterator[Span]:
         try:
             resource_spans = trace_pb2.ResourceSpans.FromString(message)
         except DecodeError:
-            resource_spans = _salvaged(
-                message, tally if is_whole else ReadTally(), where
-            )  # what is torn has been counted
+            counted = tally if is_whole else ReadTally()  # what is torn has been counted already
+            resource_spans = _salvaged(message, counted, where)
         else:
             if not resource_spans.scope_spans:  # older files have spans in a field that is no longer known
                 resource_spans = _salvaged(message, tally, where)

@@ -1,6 +1,6 @@
 """Asks trace servers over HTTP: few requests at once, patience with a server that is busy, care with credentials.
 
-What a kind of server has to offer to be read (`Server`) is here too; `cutset.traces.servers.reading` reads any of them.
+What a kind of server has to offer to be read (`Server`) is here too; `cutset.traces.servers.read` reads any of them.
 
 Credentials come from the environment alone and go to the server that was named, never along a redirect to another one.
 Servers may repeat what they were sent, so their words are quoted without it.
@@ -47,7 +47,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class AnswerLimits:
     tries: int = 6
     backoff_seconds: float = 0.5  # before the second try, give or take; twice that before the third, and so on
     answer_seconds: float = 120.0
@@ -55,7 +55,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ServerAnswer:
     """What a server found in a window of time: the traces themselves, or only their ids."""
 
     spans: list[Span] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Server:
     tenant_header: str  # "" if it knows no tenants
     finest_ns: int  # windows are not made smaller than that
     services: Callable[["Client", str], Awaitable[Sequence[str]]]  # each is searched for its own; a filter, or ""
-    search: Callable[["Client", str, int, int, ReadTally], Awaitable[Found]]
+    search: Callable[["Client", str, int, int, ReadTally], Awaitable[ServerAnswer]]
     fetch: Callable[["Client", Sequence[str], ReadTally], Awaitable[list[Span]]]  # the traces that have these ids
 
 
@@ -83,7 +83,7 @@ class Client:
     base: URL
     headers: Mapping[str, str]  # only for `base`: they hold the credentials
     secrets: Collection[str]
-    limits: Limits
+    limits: AnswerLimits
     permits: asyncio.Semaphore
     reached: bool = False  # whether the server was ever there: if not, its address may be wrong
 
@@ -111,7 +111,7 @@ class _BusyError(Exception):
 
 
 @asynccontextmanager
-async def open_client(server: Server, base: URL, limits: Limits) -> AsyncIterator[Client]:
+async def open_client(server: Server, base: URL, limits: AnswerLimits) -> AsyncIterator[Client]:
     headers, secrets = _credentials()
     tenant = os.environ.get(TENANT, "").strip()
     if tenant and server.tenant_header:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from io import BytesIO
 
 from cutset.traces.files import jaeger
-from cutset.traces.servers.client import Client, Found, Server, check_service, fetch_nothing, fill, get, get_list
+from cutset.traces.servers.client import Client, Server, ServerAnswer, check_service, fetch_nothing, fill, get, get_list
 from cutset.traces.tally import ReadTally
 
 PAGE = 200  # traces in an answer
@@ -18,7 +18,7 @@ async def _services(client: Client, only: str) -> Sequence[str]:
     return services
 
 
-async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: ReadTally) -> Found:
+async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: ReadTally) -> ServerAnswer:
     # In microseconds, and Jaeger's windows include their end.
     parameters: dict[str, str | int] = {
         "service": service,
@@ -29,7 +29,7 @@ async def _search(client: Client, service: str, since_ns: int, until_ns: int, ta
     answer = await get(client, "/api/traces", parameters)
     spans = list(jaeger.read(BytesIO(answer.body), tally))
     traces = answer.body.count(b'"processes":')  # one in each, also in those of which no span could be read
-    return Found(spans, fill=fill(traces, PAGE, spans, service=service, since_ns=since_ns, until_ns=until_ns))
+    return ServerAnswer(spans, fill=fill(traces, PAGE, spans, service=service, since_ns=since_ns, until_ns=until_ns))
 
 
 JAEGER = Server(

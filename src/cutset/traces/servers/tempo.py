@@ -7,7 +7,17 @@ from io import BytesIO
 
 from cutset.model.span import Span
 from cutset.traces.files import otlp as otlp_file
-from cutset.traces.servers.client import JSON, PROTOBUF, Client, Found, Server, TooMuchError, at_once, get, get_list
+from cutset.traces.servers.client import (
+    JSON,
+    PROTOBUF,
+    Client,
+    Server,
+    ServerAnswer,
+    TooMuchError,
+    at_once,
+    get,
+    get_list,
+)
 from cutset.traces.tally import ReadTally
 
 SECOND_NS = 1_000_000_000  # the unit of Tempo's windows
@@ -21,7 +31,7 @@ async def _services(_: Client, only: str) -> Sequence[str]:
     return [only]  # "": one search finds the traces of all
 
 
-async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: ReadTally) -> Found:
+async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: ReadTally) -> ServerAnswer:
     start, end = since_ns // SECOND_NS, -(-until_ns // SECOND_NS)
     page = PAGE if until_ns - since_ns > SECOND_NS else PAGE_OF_A_SECOND
     only = f"{{ resource.service.name = {json.dumps(service, ensure_ascii=False)} }}" if service else "{}"
@@ -35,7 +45,7 @@ async def _search(client: Client, service: str, since_ns: int, until_ns: int, ta
         tally.skip("trace with a malformed id", f"{client.base}, {only}, {start}", len(found) - len(trace_ids))
     full = len(found) >= page and page == PAGE
     # Of a full page, which will be asked for in halves, no trace is fetched yet: the halves find the same ones again.
-    return Found(trace_ids=() if full else tuple(trace_ids), fill=len(found) / page)
+    return ServerAnswer(trace_ids=() if full else tuple(trace_ids), fill=len(found) / page)
 
 
 async def _fetch(client: Client, trace_ids: Sequence[str], tally: ReadTally) -> list[Span]:

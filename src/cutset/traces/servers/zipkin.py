@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from io import BytesIO
 
 from cutset.traces.files import zipkin
-from cutset.traces.servers.client import Client, Found, Server, check_service, fetch_nothing, fill, get, get_list
+from cutset.traces.servers.client import Client, Server, ServerAnswer, check_service, fetch_nothing, fill, get, get_list
 from cutset.traces.tally import ReadTally
 
 PAGE = 200  # traces in an answer
@@ -21,7 +21,7 @@ async def _services(client: Client, only: str) -> Sequence[str]:
     return [only]  # "": one search finds the traces of all
 
 
-async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: ReadTally) -> Found:
+async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: ReadTally) -> ServerAnswer:
     end_ms = -(-until_ns // 1_000_000)
     parameters: dict[str, str | int] = {"endTs": end_ms, "lookback": end_ms - since_ns // 1_000_000, "limit": PAGE}
     if service:
@@ -30,7 +30,7 @@ async def _search(client: Client, service: str, since_ns: int, until_ns: int, ta
     spans = list(zipkin.read(BytesIO(answer.body), tally))
     # Counted in the text, since there may be traces of which no span could be read.
     traces = len({match[1] for match in _TRACE_ID.finditer(answer.body)})
-    return Found(spans, fill=fill(traces, PAGE, spans, service=service, since_ns=since_ns, until_ns=until_ns))
+    return ServerAnswer(spans, fill=fill(traces, PAGE, spans, service=service, since_ns=since_ns, until_ns=until_ns))
 
 
 ZIPKIN = Server(

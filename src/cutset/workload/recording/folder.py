@@ -20,7 +20,7 @@ import zstandard
 
 from cutset.errors import HaltedError, InputError, TargetError, UsageError
 from cutset.model.exchange import Exchange
-from cutset.workload.recording.exchange_lines import exchange_from_line, exchange_to_line
+from cutset.workload.recording.lines import exchange_from_line, exchange_to_line
 
 FORMAT_VERSION = 1
 SEGMENT_BYTES = 32 * 1024 * 1024  # a reader holds one segment at a time

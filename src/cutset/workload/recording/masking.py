@@ -23,8 +23,8 @@ from typing import Literal
 from urllib.parse import quote_plus, unquote_plus
 
 from cutset.model.exchange import Exchange
-from cutset.workload.templates.fields import MAX_TEXT, Change, Message, inflated, request_of, response_of, rewrite
-from cutset.workload.templates.identifiers import MASKED, RANDOM_SHAPES, shape_of
+from cutset.workload.values.fields import MAX_TEXT, Change, Message, inflated, request_of, response_of, rewrite
+from cutset.workload.values.identifiers import MASKED, RANDOM_SHAPES, shape_of
 
 DIGEST_CHARACTERS = 16
 FOLLOWED_CHARACTERS = 8  # a shorter secret is masked where its name tells, and not taken for a word elsewhere

@@ -1,6 +1,6 @@
 """Receives exchanges over HTTP and writes them into a recording, masked; an answer of 200 means that they are on disk.
 
-    POST /v1/exchanges      JSON lines as in `exchange_lines`, one exchange a line, plain or with gzip
+    POST /v1/exchanges      JSON lines as in `lines`, one exchange a line, plain or with gzip
     200 {"accepted": 3}     all of them are synced to the disk
     400 {"message": …}      malformed, and what is wrong in which line; nothing of the batch was kept
     413, 415                too large; an encoding that is not gzip
@@ -22,8 +22,8 @@ from cutset.errors import HaltedError, InputError, TargetError
 from cutset.model.exchange import Exchange
 from cutset.receive.body import BodyError, read_body
 from cutset.receive.server import listen, serve, url_of
-from cutset.workload.recording.exchange_lines import exchange_from_line
 from cutset.workload.recording.folder import Recording
+from cutset.workload.recording.lines import exchange_from_line
 
 PATH = "/v1/exchanges"
 MAX_BATCH_BYTES = 64 * 1024 * 1024  # as received and as inflated: 200 exchanges with long bodies and many operations

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from cutset.model.exchange import Exchange
-from cutset.workload.templates.fields import fields, request_of, response_of
-from cutset.workload.templates.identifiers import COUNTED_SHAPES, MASKED, RANDOM_SHAPES, mask_segments, shape_of
-from cutset.workload.templates.times import is_near, time_in
+from cutset.workload.values.fields import fields, request_of, response_of
+from cutset.workload.values.identifiers import COUNTED_SHAPES, MASKED, RANDOM_SHAPES, mask_segments, shape_of
+from cutset.workload.values.times import is_near, time_in
 
 PAUSE_SECONDS = 1800.0  # as in web statistics, where a visit ends after it
 _SESSION_COOKIE = re.compile(r"sess|sid\b|auth|token|user|uid|login|jwt", re.IGNORECASE)
@@ -26,7 +26,7 @@ _FOREIGN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadExchange:
     """An exchange and its fields."""
 
     exchange: Exchange
@@ -40,22 +40,22 @@ def request_class(exchange: Exchange) -> str:
     return f"{exchange.method} {mask_segments(exchange.path)}"
 
 
-def read(exchange: Exchange) -> Reading:
+def read(exchange: Exchange) -> ReadExchange:
     request = {place: value for place, value in fields(request_of(exchange)).items() if not _FOREIGN.match(place)}
-    return Reading(exchange, request_class(exchange), request, fields(response_of(exchange)))
+    return ReadExchange(exchange, request_class(exchange), request, fields(response_of(exchange)))
 
 
-def flows_of(readings: Sequence[Reading]) -> list[list[Reading]]:
+def flows_of(readings: Sequence[ReadExchange]) -> list[list[ReadExchange]]:
     """Each in order of start; the flows too."""
     ordered = sorted(readings, key=lambda each: each.exchange.started_at)
-    by_client: dict[int, list[Reading]] = defaultdict(list)
+    by_client: dict[int, list[ReadExchange]] = defaultdict(list)
     for client, reading in zip(_clients(ordered), ordered, strict=True):
         by_client[client].append(reading)
     flows = [flow for members in by_client.values() for flow in _split_at_pauses(members)]
     return sorted(flows, key=lambda flow: flow[0].exchange.started_at)
 
 
-def _clients(ordered: Sequence[Reading]) -> list[int]:
+def _clients(ordered: Sequence[ReadExchange]) -> list[int]:
     """For each exchange the index of one that stands for its client."""
     leader = list(range(len(ordered)))
 
@@ -83,7 +83,7 @@ def _clients(ordered: Sequence[Reading]) -> list[int]:
     return [find(index) for index in range(len(ordered))]
 
 
-def _traces(ordered: Sequence[Reading]) -> Iterable[list[int]]:
+def _traces(ordered: Sequence[ReadExchange]) -> Iterable[list[int]]:
     by_trace: dict[tuple[str, str], list[int]] = defaultdict(list)
     for index, reading in enumerate(ordered):
         if reading.exchange.trace_id:
@@ -91,7 +91,7 @@ def _traces(ordered: Sequence[Reading]) -> Iterable[list[int]]:
     return by_trace.values()
 
 
-def _holders_and_givers(ordered: Sequence[Reading]) -> tuple[dict[str, list[int]], dict[str, list[int]], set[str]]:
+def _holders_and_givers(ordered: Sequence[ReadExchange]) -> tuple[dict[str, list[int]], dict[str, list[int]], set[str]]:
     """By value the requests that have it and the answers that gave it to one that had not; and the credentials."""
     holders: dict[str, list[int]] = defaultdict(list)
     givers: dict[str, list[int]] = defaultdict(list)
@@ -112,7 +112,7 @@ def _is_credential(place: str, value: str) -> bool:
     return place.startswith("header/authorization") and value.startswith(MASKED)
 
 
-def _tells_apart(value: str, giver: Reading) -> bool:
+def _tells_apart(value: str, giver: ReadExchange) -> bool:
     time = time_in(value)
     if time is not None and is_near(time, giver.exchange.started_at):
         return False
@@ -122,7 +122,7 @@ def _tells_apart(value: str, giver: Reading) -> bool:
     return shape in RANDOM_SHAPES or shape == "secret"
 
 
-def _split_at_pauses(client: Sequence[Reading]) -> list[list[Reading]]:
+def _split_at_pauses(client: Sequence[ReadExchange]) -> list[list[ReadExchange]]:
     flows = [[client[0]]]
     for before, after in pairwise(client):
         if after.exchange.started_at - before.exchange.started_at - before.exchange.seconds > PAUSE_SECONDS:

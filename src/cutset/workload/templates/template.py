@@ -7,18 +7,16 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from cutset.model.exchange import Exchange
-from cutset.workload.templates.fields import Message, header, request_of, rewrite
-from cutset.workload.templates.flows import flows_of, read, request_class
+from cutset.workload.templates.flows import flows_of, read
 from cutset.workload.templates.rules import Rules
 from cutset.workload.templates.variables import Variable, variables_of
-
-__all__ = ["Step", "Template", "entry_exchanges", "marked", "request_class", "templates_of", "unsendable", "verbatim"]
+from cutset.workload.values.fields import Message, header, request_of, rewrite
 
 _SENT_AS_RECORDED = frozenset({"constant", "secret"})
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TemplateStep:
     name: str  # the request class
     exchange: Exchange
     blanks: tuple[Variable, ...] = ()  # get another value at each replay
@@ -28,7 +26,7 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Template:
     id: str  # the same for the same exchanges
-    steps: tuple[Step, ...]
+    steps: tuple[TemplateStep, ...]
     verbatim: bool = False  # send what was recorded, whatever the variables are
 
 
@@ -38,7 +36,7 @@ def templates_of(exchanges: Iterable[Exchange], rules: Rules = ()) -> tuple[Temp
     templates = []
     for flow, steps in zip(flows, variables_of(flows, rules), strict=True):
         made = tuple(
-            Step(reading.name, reading.exchange, *_parted(variables))
+            TemplateStep(reading.name, reading.exchange, *_parted(variables))
             for reading, variables in zip(flow, steps, strict=True)
         )
         ids = "\n".join(step.exchange.id for step in made)
@@ -77,7 +75,7 @@ def entry_exchanges(exchanges: Sequence[Exchange]) -> list[Exchange]:
     return [each for each in exchanges if each.service == entries[each.trace_id or f"none {each.id}"]]
 
 
-def marked(step: Step) -> Message:
+def marked(step: TemplateStep) -> Message:
     """The request with `#{…}` in its variable places, to be shown."""
     labels = {blank.place: _label(blank) for blank in step.blanks}
     filled = rewrite(request_of(step.exchange), labels.get)

@@ -19,10 +19,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cutset.workload.templates.flows import Reading
-from cutset.workload.templates.identifiers import COUNTED_SHAPES, RANDOM_SHAPES, shape_of
+from cutset.workload.templates.flows import ReadExchange
 from cutset.workload.templates.rules import Rules, find_rule
-from cutset.workload.templates.times import is_near, time_in
+from cutset.workload.values.identifiers import COUNTED_SHAPES, RANDOM_SHAPES, shape_of
+from cutset.workload.values.times import is_near, time_in
 
 CHAINED_CHARACTERS = 4  # a shorter value is in many answers by chance: then the names must agree
 
@@ -83,13 +83,13 @@ class _Evidence:
     servers: frozenset[str]  # values that an answer had before any request
 
 
-def variables_of(flows: Sequence[Sequence[Reading]], rules: Rules = ()) -> list[list[list[Variable]]]:
+def variables_of(flows: Sequence[Sequence[ReadExchange]], rules: Rules = ()) -> list[list[list[Variable]]]:
     """For each flow and each of its steps the places of its request; each value with the reason for what it is."""
     evidence = _evidence(flows)
     return [_flow_variables(flow, evidence, rules) for flow in flows]
 
 
-def _evidence(flows: Sequence[Sequence[Reading]]) -> _Evidence:
+def _evidence(flows: Sequence[Sequence[ReadExchange]]) -> _Evidence:
     requests: dict[tuple[str, str], _Seen] = defaultdict(_Seen)
     answers: dict[tuple[str, str], _Seen] = defaultdict(_Seen)
     asked: set[str] = set()
@@ -106,7 +106,7 @@ def _evidence(flows: Sequence[Sequence[Reading]]) -> _Evidence:
     return _Evidence(requests, answers, frozenset(servers))
 
 
-def _flow_variables(flow: Sequence[Reading], evidence: _Evidence, rules: Rules) -> list[list[Variable]]:
+def _flow_variables(flow: Sequence[ReadExchange], evidence: _Evidence, rules: Rules) -> list[list[Variable]]:
     given: dict[str, list[tuple[int, str]]] = {}  # by value: the first answer of this flow that had it, and where
     cookies: set[str] = set()  # that an answer of this flow has set
     own: set[str] = set()  # values that this flow's requests had before any answer
@@ -135,7 +135,7 @@ def _flow_variables(flow: Sequence[Reading], evidence: _Evidence, rules: Rules) 
     return steps
 
 
-def _by_hand(flow: Sequence[Reading], number: int, place: str, rules: Rules) -> Variable | None:
+def _by_hand(flow: Sequence[ReadExchange], number: int, place: str, rules: Rules) -> Variable | None:
     rule = find_rule(rules, flow[number].name, place) or find_rule(rules, flow[number].name, general(place))
     if rule is None:
         return None
@@ -159,7 +159,7 @@ def _cookie(place: str, value: str, cookies: set[str]) -> Variable | None:
 
 
 def _chained(
-    flow: Sequence[Reading], place: str, value: str, sources: Sequence[tuple[int, str]], evidence: _Evidence
+    flow: Sequence[ReadExchange], place: str, value: str, sources: Sequence[tuple[int, str]], evidence: _Evidence
 ) -> Variable | None:
     if _FIXED.match(place):
         return None
@@ -178,7 +178,7 @@ def _chained(
     return None
 
 
-def _time(reading: Reading, place: str, value: str, evidence: _Evidence) -> Variable | None:
+def _time(reading: ReadExchange, place: str, value: str, evidence: _Evidence) -> Variable | None:
     time = time_in(value)
     if time is None or not is_near(time, reading.exchange.started_at):
         return None
@@ -192,7 +192,7 @@ def _time(reading: Reading, place: str, value: str, evidence: _Evidence) -> Vari
     )
 
 
-def _fresh(reading: Reading, place: str, value: str, evidence: _Evidence, invented: set[str]) -> Variable:
+def _fresh(reading: ReadExchange, place: str, value: str, evidence: _Evidence, invented: set[str]) -> Variable:
     shape = shape_of(value)
     if value in invented:
         return Variable(place, "fresh", "made up earlier in the flow")
@@ -204,7 +204,7 @@ def _fresh(reading: Reading, place: str, value: str, evidence: _Evidence, invent
     return _fresh_if_supported(reading, place, value, shape, len(seen.flows_by_value))
 
 
-def _objection(reading: Reading, place: str, value: str, seen: _Seen, evidence: _Evidence) -> str:
+def _objection(reading: ReadExchange, place: str, value: str, seen: _Seen, evidence: _Evidence) -> str:
     """Why the client cannot have made it up."""
     objections = {
         "not an identifier by its shape": shape_of(value) not in RANDOM_SHAPES | COUNTED_SHAPES or _FIXED.match(place),
@@ -216,7 +216,7 @@ def _objection(reading: Reading, place: str, value: str, seen: _Seen, evidence: 
     return next((reason for reason, applies in objections.items() if applies), "")
 
 
-def _fresh_if_supported(reading: Reading, place: str, value: str, shape: str, distinct: int) -> Variable:
+def _fresh_if_supported(reading: ReadExchange, place: str, value: str, shape: str, distinct: int) -> Variable:
     echoed = value in reading.response.values()
     support = [f"{shape} by shape"]
     if distinct > 1:

@@ -1,11 +1,11 @@
 from pathlib import Path
 
 from cutset.report.survey.traces import SHOWN_SERVICES, to_document, to_lines
-from cutset.store.manifest import IngestRecord, Part, SpanStore
+from cutset.store.manifest import IngestRecord, SpanPart, SpanStore
 from cutset.store.shapes import Totals
 
 START_NS = 1_700_000_000_000_000_000
-PART = Part("2023-11-14T22/a.parquet", "2023-11-14T22", 48, START_NS, START_NS + 60_000_000_000, "01", "ff")
+PART = SpanPart("2023-11-14T22/a.parquet", "2023-11-14T22", 48, START_NS, START_NS + 60_000_000_000, "01", "ff")
 RECORD = IngestRecord("[spans].jsonl", "", 1_700_000_100.0, 50, 48, {"malformed line": 2})
 STORED = SpanStore(Path("/store/traces"), (PART,), (RECORD,), {"jaeger until": START_NS})
 TOTALS = Totals(20, 48, (("web", 40, 4), ("cart", 8, 0)), (("2023-11-14T22", 48),))

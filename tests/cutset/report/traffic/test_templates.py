@@ -1,14 +1,14 @@
 from cutset.model.exchange import Exchange
 from cutset.report.traffic.templates import to_document, to_lines
-from cutset.workload.templates.template import Step, Template
+from cutset.workload.templates.template import Template, TemplateStep
 from cutset.workload.templates.variables import Variable
 
 JSON = (("content-type", "application/json"),)
 LOGIN = Exchange("1", "web", "", 1.0, 0.0, "POST", "/login", JSON, b'{"user":"[ann]"}', 200)
 ORDER = Exchange("2", "web", "", 2.0, 0.0, "POST", "/orders/17", JSON, b'{"key":"k"}', 201)
 STEPS = (
-    Step("POST /login", LOGIN, (), (Variable("body/user", "constant", "the same in all"),)),
-    Step(
+    TemplateStep("POST /login", LOGIN, (), (Variable("body/user", "constant", "the same in all"),)),
+    TemplateStep(
         "POST /orders/*",
         ORDER,
         (Variable("path/2", "chained", "an answer gave it", 0, "body/id"), Variable("body/key", "fresh", "made up")),

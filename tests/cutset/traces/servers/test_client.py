@@ -16,7 +16,7 @@ from cutset.errors import TargetError, UsageError
 from cutset.model.span import Span, SpanKind
 from cutset.traces.servers.client import (
     AT_ONCE,
-    Limits,
+    AnswerLimits,
     TooMuchError,
     _seconds_to_wait,
     at_once,
@@ -27,7 +27,7 @@ from cutset.traces.servers.client import (
 )
 from cutset.traces.servers.tempo import TEMPO
 
-QUICK = Limits(tries=3, backoff_seconds=0.001, answer_seconds=5, answer_bytes=1000)
+QUICK = AnswerLimits(tries=3, backoff_seconds=0.001, answer_seconds=5, answer_bytes=1000)
 
 # A certificate for localhost that signs itself, and its key: of no use to anybody.
 KEY_AND_CERTIFICATE = """\
@@ -195,14 +195,14 @@ def test_a_server_that_hangs_is_given_up():
         await asyncio.sleep(60)
 
     with pytest.raises(TargetError, match=r"gave no whole answer within 0\.02 s \(try 2 of 2\)"):
-        ask(handler, limits=Limits(tries=2, backoff_seconds=0.001, answer_seconds=0.02))
+        ask(handler, limits=AnswerLimits(tries=2, backoff_seconds=0.001, answer_seconds=0.02))
 
 
 def test_a_server_that_is_not_there_is_said_so_at_once():
     async def asked():
         async with served(nothing_found) as url:
             pass
-        async with open_client(TEMPO, url, Limits()) as client:
+        async with open_client(TEMPO, url, AnswerLimits()) as client:
             await get(client, "/api/search")
 
     with pytest.raises(TargetError, match=r"Cannot connect to `http://127\.0\.0\.1:") as failure:
@@ -240,7 +240,7 @@ def test_neither_is_one_that_is_small_only_while_it_is_compressed():
     packed = gzip.compress(b"[" + b" " * 10_000_000 + b"]")
     handler, _ = answering(status(200, body=packed, headers={"Content-Encoding": "gzip"}))
     with pytest.raises(TooMuchError, match="more than 20,000 bytes"):
-        ask(handler, limits=Limits(answer_bytes=20_000))
+        ask(handler, limits=AnswerLimits(answer_bytes=20_000))
 
 
 def test_what_is_too_much_for_the_server_is_told_apart():

@@ -11,8 +11,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtobufSpan
 
 from cutset.errors import TargetError
 from cutset.traces.servers import tempo as tempo_server
-from cutset.traces.servers.client import Limits
-from cutset.traces.servers.reading import ServerQuery, read_server
+from cutset.traces.servers.client import AnswerLimits
+from cutset.traces.servers.read import ServerQuery, read_server
 from cutset.traces.tally import ReadTally
 
 NOON = 1_700_000_000 * 10**9
@@ -84,7 +84,9 @@ def read(times, *, first=protobuf, second=not_found, seconds=100, answer=None, s
         application.router.add_get("/api/v2/traces/{id}", fetch_second)
         async with TestServer(application) as server:
             query = ServerQuery(f"tempo+{server.make_url('/')}", NOON, NOON + seconds * 10**9, service)
-            return [span async for spans, _ in read_server(query, tally, limits=Limits(tries=1)) for span in spans]
+            return [
+                span async for spans, _ in read_server(query, tally, limits=AnswerLimits(tries=1)) for span in spans
+            ]
 
     return asyncio.run(reading()), requests, tally
 

@@ -5,8 +5,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from cutset.errors import TargetError, UsageError
-from cutset.traces.servers.client import Limits
-from cutset.traces.servers.reading import ServerQuery, read_server
+from cutset.traces.servers.client import AnswerLimits
+from cutset.traces.servers.read import ServerQuery, read_server
 from cutset.traces.servers.zipkin import PAGE
 from cutset.traces.tally import ReadTally
 
@@ -44,7 +44,9 @@ def read(spans, services=("shop",), service=""):
         application.router.add_get("/api/v2/traces", search)
         async with TestServer(application) as server:
             query = ServerQuery(f"zipkin+{server.make_url('/')}", NOON, NOON + 100 * 10**9, service)
-            return [span async for spans, _ in read_server(query, tally, limits=Limits(tries=1)) for span in spans]
+            return [
+                span async for spans, _ in read_server(query, tally, limits=AnswerLimits(tries=1)) for span in spans
+            ]
 
     return asyncio.run(reading()), requests, tally
 

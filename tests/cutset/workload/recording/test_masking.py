@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutset.model.exchange import Exchange, Operation
-from cutset.workload.recording.exchange_lines import exchange_to_line
+from cutset.workload.recording.lines import exchange_to_line
 from cutset.workload.recording.masking import field_masker, masker
 
 JSON = (("content-type", "application/json"),)

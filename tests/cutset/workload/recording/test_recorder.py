@@ -8,8 +8,8 @@ import pytest
 
 from cutset.errors import TargetError
 from cutset.model.exchange import Exchange
-from cutset.workload.recording.exchange_lines import exchange_to_line
 from cutset.workload.recording.folder import open_recording, read_recording
+from cutset.workload.recording.lines import exchange_to_line
 from cutset.workload.recording.masking import masker
 from cutset.workload.recording.recorder import PATH, Recorder, receive_exchanges
 

@@ -1,47 +1,15 @@
-import json
 import uuid
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.samples.recorded_orders import START, exchange, orders
 
 from cutset.model.exchange import Exchange
 from cutset.workload.templates.rules import Rule, Rules
-from cutset.workload.templates.template import Step, Template, entry_exchanges, marked, templates_of, unsendable
+from cutset.workload.templates.template import templates_of
 from cutset.workload.templates.variables import Variable
-
-START = 1_794_810_795.0  # 2026-11-16T06:33:15Z
-JSON = (("content-type", "application/json"),)
-
-
-def exchange(
-    at: float,
-    line: str,
-    body: object = None,
-    answer: object = None,
-    *,
-    status: int = 200,
-    headers: Sequence[tuple[str, str]] = (),
-    set_headers: Sequence[tuple[str, str]] = (),
-    service: str = "shop",
-    trace_id: str = "",
-) -> Exchange:
-    method, path = line.split(" ")
-    return Exchange(
-        id=f"{at} {line}",
-        service=service,
-        trace_id=trace_id,
-        started_at=START + at,
-        seconds=0.01,
-        method=method,
-        path=path,
-        request_headers=(*(JSON if body is not None else ()), *headers),
-        request_body=b"" if body is None else json.dumps(body).encode(),
-        status=status,
-        response_headers=(*(JSON if answer is not None else ()), *set_headers),
-        response_body=b"" if answer is None else json.dumps(answer).encode(),
-    )
 
 
 def variables(exchanges: Sequence[Exchange], rules: Rules = ()) -> dict[tuple[str, str], Variable]:
@@ -65,17 +33,6 @@ def test_the_example_of_the_paper() -> None:
     found = variables(spans)
     assert found["POST /query", "body/session_id"].kind == "fresh"
     assert found["POST /query", "body/domain_id"].kind == "constant"
-
-
-def orders(number: int, order_id: object, product: str = "6f1e1c9e-8f0f-4b62-9c5e-000000000001") -> list[Exchange]:
-    at = number * 100.0
-    credentials = [("authorization", f"Bearer masked-00000000000000{number:02}")]
-    return [
-        exchange(at, "POST /login", {"user": "ann"}, {"token": f"masked-00000000000000{number:02}"}),
-        exchange(at + 1, "GET /products", None, [{"id": "6f1e1c9e-8f0f-4b62-9c5e-000000000001"}], headers=credentials),
-        exchange(at + 2, "POST /orders", {"product": product, "q": 1}, {"id": order_id, "q": 1}, headers=credentials),
-        exchange(at + 3, f"GET /orders/{order_id}", None, {"id": order_id}, headers=credentials),
-    ]
 
 
 def test_a_flow_is_what_shares_a_token_and_values_are_chained_from_where_they_came() -> None:
@@ -166,19 +123,6 @@ def test_cookies_come_from_the_answers_of_the_flow() -> None:
     assert found["GET /cart", "cookie/old"].kind == "secret"
 
 
-def test_a_cookie_that_everybody_gets_joins_nobody() -> None:
-    lang = "lang=masked-1111111111111111"
-    exchanges = [exchange(at, "GET /", None, {}, set_headers=[("Set-Cookie", lang)]) for at in (0, 1)]
-    exchanges += [exchange(at, "GET /cart", None, {}, headers=[("Cookie", lang)]) for at in (2, 3)]
-    assert [len(template.steps) for template in templates_of(exchanges)] == [1, 1, 1, 1]
-
-
-def test_a_long_pause_ends_a_flow() -> None:
-    session = [("cookie", "session=masked-1111111111111111")]
-    exchanges = [exchange(at, "GET /cart", None, {}, headers=session) for at in (0, 60, 4000)]
-    assert [len(template.steps) for template in templates_of(exchanges)] == [2, 1]
-
-
 def test_people_have_the_last_word() -> None:
     exchanges = [each for number in range(2) for each in orders(number, f"ord-{number + 4711}")]
     rules = (
@@ -205,37 +149,3 @@ def test_what_is_the_same_in_all_requests_is_never_a_variable(body: dict[str, ob
 def test_what_is_another_in_every_flow_and_random_is_always_a_variable(keys: list[uuid.UUID]) -> None:
     exchanges = [exchange(at, "POST /things", {"k": str(key)}, {}) for at, key in enumerate(keys)]
     assert all(step.blanks[0].kind == "fresh" for template in templates_of(exchanges) for step in template.steps)
-
-
-def flow() -> Template:
-    return templates_of([each for number in range(2) for each in orders(number, f"ord-{number + 4711}")])[0]
-
-
-def test_templates_are_shown_with_their_variables() -> None:
-    assert marked(flow().steps[3]).path == "/orders/#{3: body/id}"
-    made_up = Step(
-        "",
-        exchange(0, "POST /a?b=1", {"c": 2}),
-        (Variable("body/c", "fresh", ""), Variable("query/b", "value", "", source="B")),
-    )
-    assert marked(made_up).path == "/a?b=#{$B}"
-    assert marked(made_up).body == b'{"c":"#{fresh}"}'
-
-
-def test_a_template_has_the_same_name_for_the_same_exchanges() -> None:
-    assert flow().id == flow().id
-
-
-def test_what_cannot_be_sent_again_is_left_out() -> None:
-    message = exchange(0, "MESSAGE orders.created", {})
-    lost = exchange(1, "GET /a", status=0)
-    assert unsendable(message)
-    assert unsendable(lost)
-    assert templates_of([message, lost]) == ()
-
-
-def test_calls_between_services_are_not_users_requests() -> None:
-    inner = exchange(1, "GET /stock", service="stock", trace_id="t")
-    outer = exchange(0, "GET /shop", service="shop", trace_id="t")
-    direct = exchange(2, "GET /stock", service="stock")
-    assert entry_exchanges([outer, inner, direct]) == [outer, direct]

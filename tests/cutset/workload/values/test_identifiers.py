@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutset.workload.templates.identifiers import fresh_like, mask_segments, shape_of
+from cutset.workload.values.identifiers import fresh_like, mask_segments, shape_of
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a server that behaves as Jaeger's does is asked for; how it is asked: `test_server_client.py`."""
+"""What a server that behaves as Jaeger's does is asked for; how it is asked: `test_client.py`."""
 
 import asyncio
 import math
@@ -11,15 +11,15 @@ from aiohttp.test_utils import TestServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutset.errors import TargetError, UsageError
+from cutset.errors import TargetError
 from cutset.traces.servers import jaeger as jaeger_server
-from cutset.traces.servers.client import Limits
-from cutset.traces.servers.reading import FIRST_WINDOW_NS, LATE_NS, ServerQuery, is_server, read_server
+from cutset.traces.servers.client import AnswerLimits
+from cutset.traces.servers.read import FIRST_WINDOW_NS, LATE_NS, ServerQuery, read_server
 from cutset.traces.tally import ReadTally
 
 MS, SECOND, HOUR = 10**6, 10**9, 3600 * 10**9
 NOON = 1_700_000_000 * SECOND
-QUICK = Limits(tries=2, backoff_seconds=0.001)
+QUICK = AnswerLimits(tries=2, backoff_seconds=0.001)
 
 
 @dataclass
@@ -106,48 +106,6 @@ def traces_in(batches):
 
 def every(number, service="shop", spacing_ns=SECOND):
     return [(NOON + index * spacing_ns, (service,)) for index in range(number)]
-
-
-@pytest.mark.parametrize(
-    "source", ["jaeger+http://h:16686", "tempo+https://h", "zipkin+http://h/x", "http://h", "s3://b/x"]
-)
-def test_an_address_is_a_server(source):
-    assert is_server(source)
-
-
-@pytest.mark.parametrize("source", ["traces.json", "-", "a/b+c.json", "dir:/x", "jaeger", "**/*.json", ""])
-def test_a_file_is_not(source):
-    assert not is_server(source)
-
-
-def refusal_of(source):
-    async def reading():
-        async for _ in read_server(ServerQuery(source, 0, 1), ReadTally()):
-            pass
-
-    with pytest.raises(UsageError) as refusal:
-        asyncio.run(reading())
-    return refusal.value
-
-
-@pytest.mark.parametrize("source", ["http://h:16686", "s3://bucket", "jaeger+ftp://h", "jaeger+grpc://h", "JAEGER://h"])
-def test_an_unknown_kind_of_server_is_refused_with_the_known_ones(source):
-    assert "no kind of trace server" in refusal_of(source).message
-    assert "zipkin+http://host:9411" in refusal_of(source).hint
-
-
-@pytest.mark.parametrize(
-    "source", ["jaeger+http://", "jaeger+http://:80", "jaeger+http://h:99999", "jaeger+http://[", "zipkin+http:///x"]
-)
-def test_an_address_without_a_server_is_refused(source):
-    assert "is not the address of a server" in refusal_of(source).message
-
-
-@pytest.mark.parametrize("source", ["ann:s3cret@h", "ann:s3cret@h:16686/x", "s3cret@h", "h?token=s3cret", "h/#s3cret"])
-def test_credentials_in_an_address_are_refused_and_not_repeated(source):
-    refusal = refusal_of(f"jaeger+https://{source}")
-    assert "CUTSET_TRACES_TOKEN" in refusal.hint
-    assert "s3cret" not in refusal.message + refusal.hint
 
 
 def test_all_traces_of_the_range_are_read_and_no_others():

@@ -21,8 +21,8 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 from cutset.errors import InputError
 from cutset.model.exchange import Exchange
 from cutset.receive.inflate import inflate
-from cutset.workload.templates.identifiers import mask_segments
-from cutset.workload.templates.times import time_in
+from cutset.workload.values.identifiers import mask_segments
+from cutset.workload.values.times import time_in
 
 Change = Callable[[str, str], str]  # the new value, given a place and the value there
 

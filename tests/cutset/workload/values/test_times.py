@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutset.workload.templates.times import is_near, moved, time_in
+from cutset.workload.values.times import is_near, moved, time_in
 
 NOW = 1_794_810_795.0  # 2026-11-16T06:33:15Z
 

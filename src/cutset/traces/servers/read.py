@@ -1,14 +1,11 @@
 """Reads the traces of a time range from a trace server, however many there are: window by window, oldest first.
 
-    jaeger+http://host:16686[/base/path]    tempo+https://host:3200    zipkin+http://host:9411
-
 Trace servers have no pages, only a limit to what one answer holds. So the range is read in windows: one whose answer is
 full is halved, and the next ones are as wide as the traffic allows. After each window comes a cursor from which a later
 reading can go on; a trace whose spans lie in several windows may come more than once.
 """
 
 import math
-import re
 import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
@@ -16,14 +13,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from yarl import URL
-
-from cutset.errors import UsageError
 from cutset.model.span import Span
-from cutset.traces.servers.client import AT_ONCE, Client, Found, Limits, Server, TooMuchError, at_once, open_client
-from cutset.traces.servers.jaeger import JAEGER
-from cutset.traces.servers.tempo import TEMPO
-from cutset.traces.servers.zipkin import ZIPKIN
+from cutset.traces.servers.address import server_of
+from cutset.traces.servers.client import AT_ONCE, AnswerLimits, Client, ServerAnswer, TooMuchError, at_once, open_client
 from cutset.traces.tally import ReadTally
 
 SECOND_NS = 1_000_000_000
@@ -33,9 +25,6 @@ SLOW_SECONDS = 5.0  # for an answer: a wider window would take longer, up to whe
 LATE_NS = 60 * SECOND_NS  # spans reach a server some time after they started; so much is read again by the next reading
 DESIRED_FILL = 0.7  # of an answer: a full one has to be asked for again, in halves
 FETCHED_TOGETHER = 64  # traces by their ids
-
-_SERVERS = {"jaeger": JAEGER, "tempo": TEMPO, "zipkin": ZIPKIN}
-_ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://.*", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +57,11 @@ class _Window:
         return unknown - self.read_before
 
 
-def is_server(source: str) -> bool:
-    """Whether it is a server's address, also of a kind that we cannot read: `read_server` says what is wrong then."""
-    return _ADDRESS.fullmatch(source) is not None
-
-
 async def read_server(
     query: ServerQuery,
     tally: ReadTally,
     done_until_ns: int = 0,
-    limits: Limits = Limits(),  # noqa: B008 - it is frozen
+    limits: AnswerLimits = AnswerLimits(),  # noqa: B008 - it is frozen
 ) -> AsyncGenerator[tuple[list[Span], int], None]:
     """Batches of spans, each with the cursor that holds once it is stored: what started before it has been read."""
     server, base = server_of(query.url)
@@ -143,13 +127,13 @@ async def _read_window(
         pending = halves + pending  # first, so that a server which always fails is soon asked for as little as can be
 
 
-async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: ReadTally) -> Found:
+async def _search(client: Client, service: str, since_ns: int, until_ns: int, tally: ReadTally) -> ServerAnswer:
     try:
         return await client.server.search(client, service, since_ns, until_ns, tally)
     except TooMuchError:
         if until_ns - since_ns <= client.server.finest_ns:
             raise
-        return Found(fill=1.0)
+        return ServerAnswer(fill=1.0)
 
 
 def _next_width(window: _Window, width: int, services: int) -> int:
@@ -167,27 +151,3 @@ def _next_width(window: _Window, width: int, services: int) -> int:
 
 def _chunks(trace_ids: Sequence[str]) -> Iterator[Sequence[str]]:
     return (trace_ids[start : start + FETCHED_TOGETHER] for start in range(0, len(trace_ids), FETCHED_TOGETHER))
-
-
-def server_of(source: str) -> tuple[Server, URL]:
-    """Which kind of server it is, and where; or an error that says what is wrong with the address."""
-    match = _ADDRESS.fullmatch(source)
-    scheme = match["scheme"].lower() if match else ""
-    kind, _, transport = scheme.partition("+")
-    examples = "Write `jaeger+http://host:16686`, `tempo+https://host:3200` or `zipkin+http://host:9411`"
-    if kind not in _SERVERS or transport not in {"http", "https"}:
-        raise UsageError(f"`{scheme}://…` is no kind of trace server that can be read", hint=examples)
-    try:
-        url = URL(transport + source[len(scheme) :])
-        host, _port = url.host, url.explicit_port
-    except ValueError:
-        host = None
-    if not host:
-        raise UsageError(f"What follows `{scheme}://` is not the address of a server", hint=examples)
-    if url.user is not None or url.password is not None or url.query_string or url.fragment:
-        raise UsageError(
-            f"The address of the trace server at `{host}` holds more than a host, a port and a path",
-            hint="Credentials belong into the environment: CUTSET_TRACES_TOKEN, or CUTSET_TRACES_USER and "
-            "CUTSET_TRACES_PASSWORD",
-        )
-    return _SERVERS[kind], url

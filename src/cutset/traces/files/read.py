@@ -1,9 +1,8 @@
-"""Files of traces: which there are, what they are compressed with, which format they have, and the spans in them."""
+"""The spans of a file of traces, whatever it is compressed with and whichever format it has."""
 
-import glob
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
@@ -14,9 +13,9 @@ from cutset.model.span import Span
 from cutset.traces.files import alibaba, csv_table, jaeger, nezha, zipkin
 from cutset.traces.files import otlp as otlp_file
 from cutset.traces.files.compressed import inflated, with_head
+from cutset.traces.files.find import STDIN
 from cutset.traces.tally import ReadTally
 
-STDIN = Path("-")
 HEAD_BYTES = 64 * 1024  # of the content, by which a format is known
 NO_SPANS = "file without spans"
 
@@ -54,15 +53,6 @@ _KNOWN_KEY = re.compile(rb'"(' + rb"|".join(_FORMAT_OF_KEY) + rb')"\s*:')
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _HEADER_CELL = re.compile(r"[\w.]+")
 
-# What lies about in directories of traces and is none.
-# fmt: off
-_OTHER_SUFFIXES = frozenset({
-    ".cfg", ".go", ".html", ".ini", ".ipynb", ".java", ".jpg", ".js", ".lock", ".log", ".md", ".pdf", ".png", ".py",
-    ".rst", ".sh", ".svg", ".toml", ".ts", ".xml", ".yaml", ".yml",
-})
-# fmt: on
-_OTHER_NAMES = re.compile("readme|licen[cs]e|notice|authors|changelog|makefile|dockerfile", re.IGNORECASE)
-
 
 class _FileTally(ReadTally):
     """Counts for all files, and says in which one something was."""
@@ -74,35 +64,6 @@ class _FileTally(ReadTally):
 
     def skip(self, reason: str, where: str, count: int = 1) -> None:
         self._total.skip(reason, f"{self._file}: {where}", count)
-
-
-def find_files(sources: Sequence[str]) -> list[Path]:
-    """The files that are named, those that patterns match, and those in directories; each once, `-` for stdin."""
-    found: dict[Path, None] = {}
-    for source in sources:
-        if not source:
-            raise UsageError("The name of a source is empty", hint="Name files, directories or patterns, or `-`")
-        path = Path(source)
-        if path == STDIN or path.is_file():
-            matches = [path]
-        elif path.is_dir():
-            matches = _files_in(path)
-        elif path.exists():  # a pipe or device
-            matches = [path]
-        else:
-            matches = [
-                file
-                for match in sorted(glob.glob(source, recursive=True))  # noqa: PTH207 – patterns may be absolute
-                for file in (_files_in(Path(match)) if Path(match).is_dir() else [Path(match)])
-            ]
-            if not matches and glob.escape(source) == source:
-                raise UsageError(f"`{source}` does not exist", hint="Name files, directories or patterns, or `-`")
-        if not matches:
-            raise UsageError(
-                f"No file of traces matches `{source}`", hint="Hidden files and files such as README.md do not count"
-            )
-        found.update(dict.fromkeys(matches))
-    return list(found)
 
 
 def read_file(
@@ -165,14 +126,3 @@ def _format(head: bytes, name: str) -> Format:
         f"The format of {name} is not known: it starts with {content[:40]!r}",
         hint=f"Say which it is with `--format`: {', '.join(Format)}; a table also needs `--mapping`",
     )
-
-
-def _files_in(directory: Path) -> list[Path]:
-    return [
-        path
-        for path in sorted(directory.rglob("*"))
-        if path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(directory).parts)
-        and path.suffix.lower() not in _OTHER_SUFFIXES
-        and not _OTHER_NAMES.match(path.name)
-    ]

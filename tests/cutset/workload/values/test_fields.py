@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutset.workload.templates.fields import Message, fields, inflated, rewrite
+from cutset.workload.values.fields import Message, fields, inflated, rewrite
 
 JSON = (("Content-Type", "application/json"),)
 FORM = (("content-type", "application/x-www-form-urlencoded"),)
