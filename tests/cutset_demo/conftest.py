@@ -6,16 +6,18 @@ import contextlib
 import http.server
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import grpc
 import httpx
 import pytest
+from google.protobuf.message import Message
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from cutset_demo.methods import Method
 from cutset_demo.node import GRPC_SERVICES
 from cutset_demo.shop import SERVICES, Shop, free_addresses, run_shop
 
@@ -34,6 +36,7 @@ class SeenCall:
 @dataclass
 class Boutique:
     url: str
+    addresses: Mapping[str, str]  # of the first replicas
     shop: Shop | None = None
     spans: list[tuple[str, str, Span]] = field(default_factory=list)  # service, replica, span
     calls: list[SeenCall] = field(default_factory=list)
@@ -43,6 +46,15 @@ class Boutique:
         """A fresh session. Its requests make the calls in `fail` fail, each written `service/Method`."""
         trace = {"traceparent": f"00-{secrets.token_hex(16)}-00000000000000aa-01", "tracestate": plan(fail)}
         return httpx.Client(base_url=self.url, headers={**trace, **headers}, trust_env=False, timeout=30)
+
+    def call(self, service: str, method: Method, request: Message, fail: Iterable[str] = ()) -> Message:
+        """A gRPC call of one service, as another would make it; what it calls may fail as in `client`."""
+        with grpc.insecure_channel(self.addresses[service], options=[("grpc.enable_http_proxy", 0)]) as channel:
+            invoke = channel.unary_unary(
+                f"/{method.full_name}", method.request.SerializeToString, method.reply.FromString
+            )
+            trace = (("traceparent", f"00-{secrets.token_hex(16)}-00000000000000aa-01"), ("tracestate", plan(fail)))
+            return invoke(request, timeout=20, metadata=trace)
 
     def wait_for_spans(self, trace_id: str, enough: Callable[[list[tuple[str, str, Span]]], bool]) -> list:
         def of_trace() -> list[tuple[str, str, Span]]:
@@ -61,7 +73,7 @@ def plan(fail: Iterable[str]) -> str:
 @pytest.fixture(scope="session")
 def boutique(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Boutique]:
     listen, proxies = free_addresses(), {name: addresses[0] for name, addresses in free_addresses(1).items()}
-    state = Boutique(f"http://{listen['frontend'][0]}")
+    state = Boutique(f"http://{listen['frontend'][0]}", {name: places[0] for name, places in listen.items()})
     with contextlib.ExitStack() as stack:
         otlp_endpoint = stack.enter_context(_span_sink(state))
         work_dir = tmp_path_factory.mktemp("shop")
