@@ -11,6 +11,7 @@ from cutset.traces.collector import CollectorStats, collect
 from cutset.traces.span_file import SpanFile
 
 MAX_BYTES = 1_000_000_000
+_HINT = "Choose other ports with `--http-port` and `--grpc-port` (0 takes any free one), or an address with `--host`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,9 @@ async def collect_traces(
 ) -> AsyncGenerator[CollectEvent]:
     """Until the event is set, or the file takes no more: it is set then, too. Port 0 takes any free one."""
     with SpanFile(out, max_bytes, ended.set) as file:
-        async with collect(host=host, http_port=http_port, grpc_port=grpc_port, record=file.append) as collector:
+        async with collect(
+            host=host, http_port=http_port, grpc_port=grpc_port, record=file.append, hint=_HINT
+        ) as collector:
             yield CollectingAt(collector.http_url, collector.grpc_address)
             async for _ in ticks(ended):
                 yield Collected(collector.stats)

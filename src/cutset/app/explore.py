@@ -55,7 +55,12 @@ async def explore(
 async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLaboratory]:
     receiver = config.collector
     async with (
-        collect(host=receiver.host, http_port=receiver.http_port, grpc_port=receiver.grpc_port) as collector,
+        collect(
+            host=receiver.host,
+            http_port=receiver.http_port,
+            grpc_port=receiver.grpc_port,
+            hint="Choose another with `collector.host`, `.http_port` and `.grpc_port` in the configuration",
+        ) as collector,
         open_client(config.limits.parallel) as client,
     ):
         bench = Bench(

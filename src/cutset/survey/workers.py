@@ -54,7 +54,7 @@ def each(executor: Executor | None, task: Callable[[Item], Result], items: Seque
     except (BrokenExecutor, CancelledError):
         raise TargetError(
             "A worker died before its work was done",
-            hint="If memory ran out, try fewer with `--workers`; a cluster's scheduler must stay up",
+            hint="If memory ran out, fewer workers need less; a cluster's scheduler must stay up",
         ) from None
     finally:
         for future in futures:

@@ -6,7 +6,6 @@ given), kept, and shown to every listener; a payload that is refused leaves noth
 
 import asyncio
 import json
-import socket
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -197,23 +196,24 @@ async def collect(
     grpc_port: int = 0,
     max_spans: int = MAX_SPANS,
     record: Callable[[str], None] | None = None,
+    hint: str = "",
 ) -> AsyncIterator[Collector]:
     """Receive spans while inside. Port 0 stands for any free one.
 
     `record` gets each payload as one line of OTLP/JSON before it is acknowledged; if it raises a `CutsetError`, the
-    sender is told to try again later.
+    sender is told to try again later. `hint` says how to choose another address, if this one cannot be had.
     """
     collector = Collector(max_spans=max_spans, record=record)
     async with (
-        _serve_http(collector, host, http_port) as collector.http_url,
-        _serve_grpc(collector, host, grpc_port) as collector.grpc_address,
+        _serve_http(collector, host, http_port, hint) as collector.http_url,
+        _serve_grpc(collector, host, grpc_port, hint) as collector.grpc_address,
     ):
         yield collector
 
 
 @asynccontextmanager
-async def _serve_http(collector: Collector, host: str, port: int) -> AsyncIterator[str]:
-    listener = _listen(host, port, "--http-port")
+async def _serve_http(collector: Collector, host: str, port: int, hint: str) -> AsyncIterator[str]:
+    listener = listen(host, port, for_what="traces", hint=hint)
     async with serve(_application(collector), listener):
         yield url_of(host, listener)
 
@@ -256,7 +256,7 @@ def _refusal(status: int, message: str, headers: dict[str, str] | None = None, *
 
 
 @asynccontextmanager
-async def _serve_grpc(collector: Collector, host: str, port: int) -> AsyncIterator[str]:
+async def _serve_grpc(collector: Collector, host: str, port: int, hint: str) -> AsyncIterator[str]:
     async def export(payload: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
         try:
             collector.receive(payload, PROTOBUF)
@@ -269,7 +269,7 @@ async def _serve_grpc(collector: Collector, host: str, port: int) -> AsyncIterat
         return PROTOBUF.accepted
 
     if port:
-        _listen(host, port, "--grpc-port").close()  # gRPC itself would not say why it cannot
+        listen(host, port, for_what="traces", hint=hint).close()  # gRPC itself would not say why it cannot
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", MAX_PAYLOAD_BYTES), ("grpc.so_reuseport", 0)])
     # Without deserialisers the payload comes raw, so that a malformed one is ours to answer and to count.
     methods: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {"Export": grpc.unary_unary_rpc_method_handler(export)}
@@ -280,8 +280,3 @@ async def _serve_grpc(collector: Collector, host: str, port: int) -> AsyncIterat
         yield address(host, bound_port)
     finally:
         await server.stop(GRACE_SECONDS)
-
-
-def _listen(host: str, port: int, option: str) -> socket.socket:
-    hint = f"Choose another port with `{option}` (0 takes any free one), or another address with `--host`"
-    return listen(host, port, for_what="traces", hint=hint)

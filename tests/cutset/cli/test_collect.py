@@ -150,8 +150,9 @@ def test_an_unwritable_file_is_a_usage_error(tmp_path):
 
 
 def test_a_port_in_use_is_an_error(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(TargetError, match="in use"):
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(TargetError, match="in use") as raised:
         collect_command(out=tmp_path / "spans.jsonl", http_port=taken.getsockname()[1], grpc_port=0)
+    assert "`--http-port`" in raised.value.hint
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
