@@ -21,7 +21,8 @@ from gspan_mining.graph import AUTO_EDGE_ID, VACANT_VERTEX_LABEL
 from gspan_mining.graph import Graph as GspanGraph
 from gspan_mining.gspan import gSpan
 
-from cutset.select.subgraphs import Bounds, Graph, canonical, frequent_subgraphs
+from cutset.select.graphs import Graph, canonical
+from cutset.select.subgraphs import Bounds, frequent_subgraphs
 
 _OURS_RUNS = 5  # it takes so little time that one run is noise
 

@@ -3,26 +3,19 @@
 CAST clusters request lines with Drain, which compares lines of equal length word by word and so merges
 `POST /cart/checkout` with `POST /cart/empty`. Here a segment becomes `*` for one of three reasons only:
 
-1. it looks like an identifier by itself (`mask`: certain, nothing is learned);
+1. it looks like an identifier by itself (`cutset.lineage.identifiers`);
 2. it is one of many words in its place, and what follows below them is alike (users' names, articles' slugs);
 3. it is a locale among locales.
-
-A `*` stands for one whole segment, also for `order-1234` and `app.3f2a1b.js`, as in the names that sidecars give to
-APIs (`cutset_agent.wire.normalise_api`): whoever reads a template needs no second rule. What sidecars mask is masked
-here, except versions and technical terms (`v1beta1`, `oauth2`), which they take for identifiers. So `normalise_api` of
-a template is the sidecars' name, or one that covers it.
 """
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from heapq import nsmallest
-from urllib.parse import unquote
 from zlib import crc32
 
-from cutset_agent.wire import normalise_api
+from cutset.lineage.identifiers import MAX_CHARACTERS, is_locale, is_version, mask, masked_segments
 
 MANY_SLUGS = 10  # the same of words such as `how-to-fold-a-shirt`, which few APIs have for resources
 MANY = 50  # words in one place before they can be variable: few APIs have as many resources side by side
@@ -30,31 +23,11 @@ HUGE = 200  # nobody writes as many routes side by side: what follows below the 
 _SHARED = 3  # words that lead to the same thing, before it counts as common to all
 _LOOKAHEAD = 3  # segments below a word that are compared
 
-MAX_SEGMENTS = 32  # of a path; what is deeper becomes one `*`
-_MAX_CHARACTERS = 80  # of a segment: nobody names a route so; and it bounds what is remembered
-
 # How many paths are remembered of each stratum of a service, and how many strata there are: see `_bounded`.
 _SAMPLE = 256  # more than HUGE
 _BUCKETS = 64
 _LEVELS = 8
 _MAX_ROUTES = 100_000
-
-_LANGUAGES_TEXT = (  # ISO 639-1
-    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el "
-    "en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu "
-    "ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na "
-    "nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so "
-    "sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
-)
-_LANGUAGES = frozenset(_LANGUAGES_TEXT.split())
-
-_TERMS_TEXT = (  # words that have digits and are no identifiers
-    "2fa 3ds2 3dsecure a11y aes128 aes192 aes256 auth0 b2b b2c base16 base32 base58 base64 covid19 ed25519 es256 "
-    "h264 h265 hmac256 hs256 hs512 http2 http3 i18n ipv4 ipv6 iso8601 iso88591 k8s l10n log4j m365 md5 mp3 mp4 "
-    "oauth1 oauth2 oauth20 office365 p256 pkcs12 rfc3339 rs256 rs512 rsa2048 rsa4096 s3 saml2 secp256k1 sha1 sha224 "
-    "sha256 sha384 sha3 sha512 top10 top100 utf16 utf32 utf8 web2 web3 win32 win64 x509 x86 x8664"
-)
-_TERMS = frozenset(_TERMS_TEXT.split())
 
 # What sites with a page per user do not give away as a name, and what APIs put beside the items of a collection.
 _ROUTE_WORDS_TEXT = (
@@ -78,35 +51,11 @@ _ACTIONS = (
     "upload|upsert|validate|verify"
 )
 
-_VERSION = re.compile(r"v\d{1,4}(?:[._]\d{1,3})*(?:(?:alpha|beta|rc|preview|p)\d{0,3})*", re.ASCII | re.IGNORECASE)
-_SCRIPT_AND_REGION = re.compile(r"(?:[-_][a-z]{4})?(?:[-_](?:[a-z]{2}|\d{3}))?", re.ASCII | re.IGNORECASE)
-_PLAIN = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*")
-_NOT_IN_ROUTES = re.compile(r"[\s\x00-\x20\x7f\"<>{}|\\^`/?#%\ufffd]")
-_ADDRESS = re.compile(
-    r"[^@]+@[^@.]+(?:\.[^@.]+)*\.[A-Za-z]{2,}"  # e-mail
-    r"|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|(?=.*\d)[0-9A-Fa-f:]*::[0-9A-Fa-f:.]*"  # IP
-)
-_OTHER_IDENTIFIER = re.compile(r":[A-Za-z_]\w*|[\w+-]{6,}={1,2}|\d+(?:,\d+)+")  # placeholder, Base64, list
-_TOKEN = re.compile(r"[^\W_]+")
-_TERM_INSIDE = re.compile(
-    rf"(?<!\d)(?:{'|'.join(sorted((term for term in _TERMS if len(term) > 3), reverse=True))})(?!\d)", re.IGNORECASE
-)
-_IDENTIFYING = re.compile(r"\d{3}|^(?=.{6})(?:(?=.*\d)[0-9A-Fa-f]+$|.*\d[A-Za-z]{1,2}\d)")
 _PROGRAM = re.compile(r"\.(?:php|jspx?|jsf|aspx?|ashx|asmx|cgi|do|action|cfm)$", re.IGNORECASE)
 _ACTION = re.compile(rf"(?:.*[._-])?(?:{_ACTIONS})(?![a-z])")
 
 _SLUG = re.compile(r"[^\W_][-_](?=[^\W_])")  # where a word of a slug ends
 _PLACEHOLDER = re.compile(r"\{[^{}*]+\}|:\w+|<[^<>]+>|\*|\$\w+")  # as frameworks write a variable segment of a route
-_WORD_OF_NAME = re.compile(r"\S+")
-_RPC_NAME = re.compile(r"/?(?:\w+\.)+[A-Z]\w*/[A-Za-z_]\w*")
-_HOST = re.compile(r"(?:[A-Za-z][\w+.-]*://)?(?:[A-Za-z][\w.-]*(?::\d{1,5})?)?(?=/)")
-_ROUTE = re.compile(r"/(?:\{|<|:[A-Za-z_])")
-_NUMBER_IN_WORD = re.compile(r"(?=.*[a-z])[A-Za-z]{3,}\d[A-Za-z]{3,}")
-_UUID_OR_TIME = re.compile(
-    r"\b[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b|\b\d{4}-\d\d-\d\d(?!\d)(?:[T_]\d\d[\d:.,+-]*Z?)?"
-)
-_WHOLE_WORD_IDENTIFIER = re.compile(r"\d+|(?=.*\d)[0-9A-Fa-f-]{8,}")
-
 # Segments by what comes before them. The end of a path is an entry too: a blank, which no segment has, and the method.
 _Trie = dict[str, "_Trie"]
 
@@ -131,7 +80,7 @@ class _Place:
     locales_vary: bool = False
 
     def varies(self, word: str) -> bool:
-        return (self.words_vary and not _is_fixed(word)) or (self.locales_vary and _is_locale(word))
+        return (self.words_vary and not _is_fixed(word)) or (self.locales_vary and is_locale(word))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +96,7 @@ class Templates:
         """
         if route := self._route(method, path):
             return route
-        segments = _masked_segments(path)
+        segments = masked_segments(path)
         place = self.services.get(service)
         for position, word in enumerate(segments):
             if place is None:
@@ -180,7 +129,7 @@ def learn(counts: Iterable[tuple[str, str, str, int]], routes: Iterable[tuple[st
     room: defaultdict[str, int] = defaultdict(lambda: 8 * _SAMPLE)
     for service, method, path, _count in counts:
         known = paths[service]
-        known.add(f"{mask(path)} {method[:_MAX_CHARACTERS]}")
+        known.add(f"{mask(path)} {method[:MAX_CHARACTERS]}")
         if len(known) > room[service]:
             paths[service] = set(_bounded(known))
             room[service] = max(8 * _SAMPLE, 4 * len(paths[service]))
@@ -208,86 +157,9 @@ def templates_of(counts: PathCounts) -> Templates:
     )
 
 
-def mask(path: str) -> str:
-    """The path without query, fragment and matrix parameters, and with `*` for segments that look like identifiers.
-
-    Empty segments stay: to a server that redirects, `/items/` is another request than `/items`.
-    """
-    return "/".join(_masked_segments(path)) or "/"
-
-
-def mask_name(name: str) -> str:
-    """A span's name with its paths masked and `*` for other identifiers: `process order *`.
-
-    Names are free text that somebody wrote into a program, and no sidecar knows them: parts of words are masked as well
-    (`order-*`), routes stay as they are (`/orders/{id}`), and so do words around a digit (`travel2service`).
-    """
-    return _WORD_OF_NAME.sub(lambda word: _masked_word(word[0]), _UUID_OR_TIME.sub("*", name))
-
-
-def _masked_word(word: str) -> str:
-    if _RPC_NAME.fullmatch(word) or _ROUTE.search(word):
-        return word
-    if "/" in word:
-        host = _HOST.match(word)  # its port is no identifier
-        start = host.end() if host else 0
-        segments = _masked_segments(
-            word[start:], lambda part: not _NUMBER_IN_WORD.fullmatch(part) and looks_like_id(part)
-        )
-        return word[:start] + "/".join(segments)
-    if _WHOLE_WORD_IDENTIFIER.fullmatch(word) or _ADDRESS.fullmatch(word):
-        return "*"
-    return _TOKEN.sub(lambda token: "*" if _identifies(token[0]) else token[0], word)
-
-
-@lru_cache(maxsize=1 << 16)
-def looks_like_id(segment: str) -> bool:
-    if segment.isdecimal():
-        return True
-    if "%" in segment:
-        segment = unquote(segment)
-    if normalise_api("", segment, grpc=False) == f" {segment}":
-        if _PLAIN.fullmatch(segment):
-            return False  # most are, so that the rest need not be fast
-        if not (
-            _NOT_IN_ROUTES.search(segment)  # somebody's text
-            or _ADDRESS.fullmatch(segment)
-            or _OTHER_IDENTIFIER.fullmatch(segment)
-            or any(map(_identifies, _TOKEN.findall(segment)))
-        ):
-            return False
-    return not _is_term(segment)
-
-
-def _masked_segments(path: str, is_id: Callable[[str], bool] = looks_like_id) -> list[str]:
-    path = path.partition("?")[0].partition("#")[0]
-    segments = path.split("/", MAX_SEGMENTS)
-    if len(segments) > MAX_SEGMENTS:
-        segments[MAX_SEGMENTS - 1 :] = ["*"]
-    if ";" in path:
-        segments = [segment.partition(";")[0] for segment in segments]
-    if len(path) > _MAX_CHARACTERS:  # before they are cached
-        segments = [segment if len(segment) <= _MAX_CHARACTERS else "*" for segment in segments]
-    return ["*" if segment and is_id(segment) else segment for segment in segments]
-
-
-def _is_term(segment: str) -> bool:
-    plain = segment.lower().replace("-", "").replace("_", "")
-    return plain in _TERMS or _VERSION.fullmatch(segment) is not None or _is_locale(segment)
-
-
-def _identifies(token: str) -> bool:
-    """Whether a part of a segment makes it an identifier: `1234` in `order-1234`, `3f2a1b` in `app.3f2a1b.js`."""
-    return bool(_IDENTIFYING.search(token) and _IDENTIFYING.search(_TERM_INSIDE.sub("", token)))
-
-
-def _is_locale(word: str) -> bool:
-    return word[:2].lower() in _LANGUAGES and _SCRIPT_AND_REGION.fullmatch(word, 2) is not None
-
-
 def _is_fixed(word: str) -> bool:
     """Whether a word is part of a route even where hundreds of others are variable."""
-    return word in _ROUTE_WORDS or not word or _VERSION.fullmatch(word) is not None or _PROGRAM.search(word) is not None
+    return word in _ROUTE_WORDS or not word or is_version(word) or _PROGRAM.search(word) is not None
 
 
 def _bounded(paths: Iterable[str]) -> frozenset[str]:
@@ -350,7 +222,7 @@ def _place(trie: _Trie) -> _Place | None:
 
 def _variable_locales(words: Mapping[str, _Trie]) -> set[str]:
     """Three locales that are alone in their place, or locales beside other words that lead to the same things."""
-    locales = {word: set(_below(below)) for word, below in words.items() if _is_locale(word)}
+    locales = {word: set(_below(below)) for word, below in words.items() if is_locale(word)}
     if len(locales) >= 3 and len(locales) == len(words):
         return set(locales)
     holders = Counter(thing for things in locales.values() for thing in things)

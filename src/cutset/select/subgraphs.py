@@ -24,13 +24,7 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import NamedTuple, TypeVar
 
-LabelledEdge = tuple[int, int, str]  # positions of the vertices from and to, label
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
-    vertices: tuple[str, ...]  # their labels
-    edges: tuple[LabelledEdge, ...]
+from cutset.select.graphs import Graph, LabelledEdge, canonical, edge_name, with_edge_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,49 +67,6 @@ def frequent_subgraphs(
     places = _Places(distinct, bounds, directed)
     seeds = _patterns_of_one_vertex(places)
     return _best_first(seeds, lambda pattern: _extend_pattern(pattern, places), weigh, bounds, wanted)
-
-
-def canonical(graph: Graph, *, directed: bool) -> Graph:
-    """The same for all isomorphic graphs: vertices by label, equal ones told apart by what is around them."""
-    graph = _with_edge_set(graph, directed=directed)
-    around: list[list[tuple[int, str, int]]] = [[] for _ in graph.vertices]
-    for source, target, label in graph.edges:
-        around[source].append((0, label, target))
-        around[target].append((int(directed), label, source))
-
-    def smallest(colours: list[int]) -> list[LabelledEdge]:
-        colours = _refined(colours, around)
-        shared = [colour for colour in colours if colours.count(colour) > 1]
-        if not shared:
-            return sorted(_edge(colours[u], colours[v], label, directed=directed) for u, v, label in graph.edges)
-        to_try: list[int] = []
-        for vertex, colour in enumerate(colours):
-            if colour == min(shared) and not any(_are_twins(vertex, other, around) for other in to_try):
-                to_try.append(vertex)
-        return min(smallest([2 * colour - (v == first) for v, colour in enumerate(colours)]) for first in to_try)
-
-    labels = sorted(graph.vertices)
-    return Graph(tuple(labels), tuple(smallest([labels.index(label) for label in graph.vertices])))
-
-
-def _refined(colours: list[int], around: Sequence[Sequence[tuple[int, str, int]]]) -> list[int]:
-    """Tell vertices apart by the colours around them until that tells no more; the order of colours stays."""
-    while True:
-        signatures = [
-            (colour, tuple(sorted((side, label, colours[other]) for side, label, other in near)))
-            for colour, near in zip(colours, around, strict=True)
-        ]
-        ranks = {signature: rank for rank, signature in enumerate(sorted(set(signatures)))}
-        told_apart = len(set(colours))
-        colours = [ranks[signature] for signature in signatures]
-        if len(ranks) == told_apart:
-            return colours
-
-
-def _are_twins(one: int, other: int, around: Sequence[Sequence[tuple[int, str, int]]]) -> bool:
-    """Does swapping them change nothing? Then trying one of them will do: without this, stars take factorial time."""
-    swapped = {one: other, other: one}
-    return sorted((side, label, swapped.get(near, near)) for side, label, near in around[one]) == sorted(around[other])
 
 
 class _Part(NamedTuple):
@@ -201,7 +152,7 @@ def _union_of(graphs: Sequence[Graph], weigh: Callable[[int], int], bounds: Boun
         for vertex in graph.vertices:
             with_vertex[vertex].append(number)
         for edge in graph.edges:
-            with_edge[_named(edge, graph, directed=directed)].append(number)
+            with_edge[edge_name(edge, graph, directed=directed)].append(number)
     vertices = sorted(with_vertex)
     position = {vertex: number for number, vertex in enumerate(vertices)}
     edges = tuple((position[first], position[second], label) for first, second, label in sorted(with_edge))
@@ -344,32 +295,17 @@ def _cut_out(place: _Part | _Occurrence, graph: Graph) -> Graph:
 def _without_rare_edges(graphs: Mapping[Graph, int], min_support: int, *, directed: bool) -> list[Graph]:
     """Nothing that has an edge that is rare by itself is frequent."""
     support: Counter[tuple[str, str, str]] = Counter()
-    sets = [_with_edge_set(graph, directed=directed) for graph in graphs]
+    sets = [with_edge_set(graph, directed=directed) for graph in graphs]
     for graph, weight in zip(sets, graphs.values(), strict=True):
-        for name in {_named(edge, graph, directed=directed) for edge in graph.edges}:
+        for name in {edge_name(edge, graph, directed=directed) for edge in graph.edges}:
             support[name] += weight
     return [
         Graph(
             graph.vertices,
-            tuple(edge for edge in graph.edges if support[_named(edge, graph, directed=directed)] >= min_support),
+            tuple(edge for edge in graph.edges if support[edge_name(edge, graph, directed=directed)] >= min_support),
         )
         for graph in sets
     ]
-
-
-def _named(edge: LabelledEdge, graph: Graph, *, directed: bool) -> tuple[str, str, str]:
-    source, target, label = edge
-    first, second = graph.vertices[source], graph.vertices[target]
-    return (first, second, label) if directed or first <= second else (second, first, label)
-
-
-def _with_edge_set(graph: Graph, *, directed: bool) -> Graph:
-    edges = {_edge(source, target, label, directed=directed) for source, target, label in graph.edges}
-    return Graph(graph.vertices, tuple(sorted(edges)))
-
-
-def _edge(source: int, target: int, label: str, *, directed: bool) -> LabelledEdge:
-    return (source, target, label) if directed or source <= target else (target, source, label)
 
 
 def _scales(weights: Sequence[int]) -> Callable[[int], int]:

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from cutset.model.call_tree import CallTree, Component
 from cutset.model.point import Point
-from cutset.select.subgraphs import Bounds, Graph, Subgraph, frequent_subgraphs
+from cutset.select.graphs import Graph
+from cutset.select.subgraphs import Bounds, Subgraph, frequent_subgraphs
 
 _STORES = {Component.DATABASE, Component.CACHE, Component.QUEUE}
 

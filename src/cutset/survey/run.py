@@ -12,7 +12,8 @@ from functools import partial
 
 from cutset.lineage.call_tree import CallReader, TraceReading
 from cutset.lineage.classes import is_named_by_span, request_class
-from cutset.lineage.templates import PathCounts, Templates, learn, mask_name, merge, templates_of
+from cutset.lineage.identifiers import mask_name
+from cutset.lineage.templates import PathCounts, Templates, learn, merge, templates_of
 from cutset.model.shape import Shape
 from cutset.model.span import SpanLabel
 from cutset.model.survey import ClassSummary, Representative, Survey

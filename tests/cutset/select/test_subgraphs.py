@@ -1,36 +1,20 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import combinations, permutations
+from itertools import combinations
 from random import Random
 
 import pytest
 from benchmarks.workflows_vs_gspan import CollectingGspan, measure, random_trace_graphs, with_directions_in_labels
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.samples.labelled_graphs import Code, few_examples, graphs, permuted, smallest_code
 
-from cutset.select.subgraphs import Bounds, Graph, LabelledEdge, Mined, Subgraph, canonical, frequent_subgraphs
-
-Code = tuple[tuple[str, ...], tuple[LabelledEdge, ...]]
-
-few_examples = settings(deadline=None, max_examples=60)
+from cutset.select.graphs import Graph, LabelledEdge, canonical
+from cutset.select.subgraphs import Bounds, Mined, Subgraph, frequent_subgraphs
 
 
 def chain(*labels: str) -> Graph:
     return Graph(labels, tuple((vertex, vertex + 1, "x") for vertex in range(len(labels) - 1)))
-
-
-@st.composite
-def graphs(draw: st.DrawFn, *, unique: bool = False, simple: bool = False, different_ends: bool = False) -> Graph:
-    """`simple`: at most one edge between two vertices, in one direction, and none from a vertex to itself."""
-    label = st.sampled_from("abcdef" if unique else "abc")
-    labels = draw(st.lists(label, min_size=1, max_size=5, unique=unique))
-    vertex = st.integers(0, len(labels) - 1)
-    edges = draw(st.lists(st.tuples(vertex, vertex, st.sampled_from("xy")), max_size=6, unique=True))
-    if simple:
-        edges = list({frozenset(edge[:2]): edge for edge in edges if edge[0] != edge[1]}.values())
-    if different_ends:
-        edges = [edge for edge in edges if labels[edge[0]] != labels[edge[1]]]
-    return Graph(tuple(labels), tuple(edges))
 
 
 any_graphs = st.lists(graphs(), min_size=1, max_size=4) | st.lists(graphs(unique=True), min_size=1, max_size=4)
@@ -55,19 +39,6 @@ def gspan(several: Sequence[Graph], *, directed: bool, min_support: int, max_ver
     oracle = CollectingGspan(several, min_support=min_support, vertices=(2, max_vertices), directed=directed)
     oracle.run()
     return {canonical(graph, directed=directed): support for graph, support in oracle.found}
-
-
-def smallest_code(graph: Graph, *, directed: bool) -> Code:
-    """Equal for isomorphic graphs, by trying all orders of the vertices."""
-    codes = []
-    for order in permutations(range(len(graph.vertices))):
-        labels = sorted(zip(order, graph.vertices, strict=True))
-        edges = {
-            (order[u], order[v], label) if directed or order[u] < order[v] else (order[v], order[u], label)
-            for u, v, label in graph.edges
-        }
-        codes.append((tuple(label for _, label in labels), tuple(sorted(edges))))
-    return min(codes)
 
 
 def enumerate_all(several: Mapping[Graph, int], bounds: Bounds, *, directed: bool) -> dict[Code, int]:
@@ -237,36 +208,6 @@ def test_other_labels_give_the_same_subgraphs_with_other_labels(several: dict[Gr
     for graph, weight in several.items():
         counted[next(iter(renamed({graph: weight})))] += weight
     assert renamed(mine(several, directed=directed)) == mine(counted, directed=directed)
-
-
-def permuted(graph: Graph, order: Sequence[int]) -> Graph:
-    labels = sorted(zip(order, graph.vertices, strict=True))
-    return Graph(
-        tuple(label for _, label in labels),
-        tuple((order[source], order[target], label) for source, target, label in graph.edges),
-    )
-
-
-@few_examples
-@given(graphs(), graphs(), st.booleans())
-def test_only_isomorphic_graphs_have_the_same_canonical_form(one: Graph, other: Graph, directed: bool) -> None:
-    as_other = smallest_code(one, directed=directed) == smallest_code(other, directed=directed)
-
-    assert (canonical(one, directed=directed) == canonical(other, directed=directed)) is as_other
-
-
-@few_examples
-@given(graphs(), st.booleans(), st.randoms(use_true_random=False))
-def test_isomorphic_graphs_have_the_same_canonical_form(graph: Graph, directed: bool, chance: Random) -> None:
-    shuffled = permuted(graph, chance.sample(range(len(graph.vertices)), len(graph.vertices)))
-
-    assert canonical(shuffled, directed=directed) == canonical(graph, directed=directed)
-
-
-def test_a_star_of_many_equal_vertices_has_a_canonical_form_before_the_end_of_the_world() -> None:
-    outwards = Graph(("a",) * 31, tuple((0, leaf, "x") for leaf in range(1, 31)))
-
-    assert canonical(outwards, directed=True) == canonical(permuted(outwards, range(30, -1, -1)), directed=True)
 
 
 @few_examples
