@@ -110,26 +110,8 @@ def best_for_availability(
     already = frozenset(index for index, each in enumerate(candidates) if each.already)
     clauses = {frozenset(clause) for clause in required if already.isdisjoint(clause)}
     ways = [_ways_of(request, candidates, rates, residual) for request in classes]
-    before = failed = _failed(ways, ())
-    best: frozenset[int] | None = None if clauses else frozenset()
-    at_least = 0.0
-    for _ in range(MAX_ROUNDS):
-        if at_least >= failed * (1 - PROVEN) and best is not None:
-            break
-        answer = _least_by_bounds(ways, candidates, budget, clauses, failed, known=best is not None)
-        if answer is None:
-            break
-        at_least = max(at_least, answer[1])
-        try:
-            reached = _failed(ways, answer[0])
-        except TooLargeError:
-            break
-        better = best is None or reached < failed
-        if better:
-            best, failed = answer[0], reached
-        added = [each.add_bound(answer[0], PROVEN / 4 * failed / len(ways)) for each in ways]
-        if not better and not any(added):
-            break  # nothing new: the solver's floating point leaves a gap
+    before = _failed(ways, ())
+    best, failed, at_least = _narrowed(ways, candidates, budget, clauses, before)
     if best is None:
         return None
     best = _without_needless(best, ways, candidates, clauses)
@@ -144,6 +126,32 @@ def best_for_availability(
         at_least=min(at_least, failed),
         proven=at_least >= failed * (1 - PROVEN) and all(each.complete for each in ways),
     )
+
+
+def _narrowed(
+    ways: Sequence[_Ways], candidates: Sequence[Candidate], budget: float, required: Collection[Stops], before: float
+) -> tuple[frozenset[int] | None, float, float]:
+    """The best choice found, what fails with it, and what no choice gets below, when both agree or nothing helps."""
+    best: frozenset[int] | None = None if required else frozenset()
+    failed, at_least = before, 0.0
+    for _ in range(MAX_ROUNDS):
+        if at_least >= failed * (1 - PROVEN) and best is not None:
+            break
+        answer = _least_by_bounds(ways, candidates, budget, required, failed, known=best is not None)
+        if answer is None:
+            break
+        at_least = max(at_least, answer[1])
+        try:
+            reached = _failed(ways, answer[0])
+        except TooLargeError:
+            break
+        better = best is None or reached < failed
+        if better:
+            best, failed = answer[0], reached
+        added = [each.add_bound(answer[0], PROVEN / 4 * failed / len(ways)) for each in ways]
+        if not better and not any(added):
+            break  # nothing new: the solver's floating point leaves a gap
+    return best, failed, at_least
 
 
 def _failed(ways: Iterable[_Ways], hardened: Collection[int]) -> float:

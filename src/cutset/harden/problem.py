@@ -127,31 +127,34 @@ def problem_of(
     ]
     sites = sorted({site for _, points in sites_of for sites in points for site in sites})
     position = {site: index for index, site in enumerate(sites)}
+    candidates = (_candidate(site, costs or {}, untouchable, already, ranks or {}) for site in sites)
+    weaknesses = (
+        Weakness(
+            finding.request,
+            _clauses([[position[site] for site in sites] for sites in points]),
+            weight=(weights or {}).get(finding.request, 1.0),
+            hard=finding.request in high,
+            finding=finding.id,
+        )
+        for finding, points in sites_of
+    )
+    return Problem(tuple(candidates), tuple(weaknesses))
 
-    def named(site: Point, names: Collection[str]) -> str:
-        return next((name for name in (str(site), str(site.of_api)) if name in names), "")
 
-    return Problem(
-        tuple(
-            Candidate(
-                str(site),
-                cost=costs[name] if costs and (name := named(site, costs)) else 1.0,
-                untouchable=bool(named(site, untouchable)),
-                already=bool(named(site, already)),
-                rank=(ranks or {}).get(site.of_api, 0.0),
-            )
-            for site in sites
-        ),
-        tuple(
-            Weakness(
-                finding.request,
-                _clauses([[position[site] for site in sites] for sites in points]),
-                weight=(weights or {}).get(finding.request, 1.0),
-                hard=finding.request in high,
-                finding=finding.id,
-            )
-            for finding, points in sites_of
-        ),
+def _candidate(
+    site: Point,
+    costs: Mapping[str, float],
+    untouchable: Collection[str],
+    already: Collection[str],
+    ranks: Mapping[Point, float],
+) -> Candidate:
+    names = (str(site), str(site.of_api))  # what is said of a call site counts more than what is said of its API
+    return Candidate(
+        names[0],
+        cost=next((costs[name] for name in names if name in costs), 1.0),
+        untouchable=any(name in untouchable for name in names),
+        already=any(name in already for name in names),
+        rank=ranks.get(site.of_api, 0.0),
     )
 
 
