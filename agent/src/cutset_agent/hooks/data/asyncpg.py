@@ -13,7 +13,7 @@ from typing import Any
 
 from cutset_agent.calls import Describe, HookedCall, MakeFault
 from cutset_agent.hooking import wrap
-from cutset_agent.hooks.data.psycopg import (
+from cutset_agent.hooks.data.postgres import (
     SERVER_ERRORS,
     LostAnswer,
     ServerError,

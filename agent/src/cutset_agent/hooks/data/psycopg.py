@@ -13,96 +13,30 @@ import json
 import re
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from cutset_agent.calls import AfterCall, HookedCall, MakeFault
 from cutset_agent.hooking import wrap
+from cutset_agent.hooks.data.postgres import (
+    AT_SERVER,
+    LOST,
+    REFUSED,
+    SERVER_ERRORS,
+    LostAnswer,
+    ServerError,
+    as_text,
+    server_error,
+    statement_payload,
+    verb_of,
+)
 
 MODULE = ("psycopg", "psycopg_pool")
 TESTED = "psycopg 3.1, 3.3; psycopg_pool 3.2, 3.3 (real server 16)"
 
 MAX_RECORDED_ROWS = 100
-LOST = (
-    "consuming input failed: server closed the connection unexpectedly\n"
-    "\tThis probably means the server terminated abnormally\n\tbefore or while processing the request."
-)
-AT_SERVER = 'connection to server at "{host}", port {port} failed: '  # what libpq says first
-REFUSED = "Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?"
 _STATEMENT_TIMEOUT = re.compile(r"statement_timeout\s*=\s*'?(\d+)\s*(ms|s|min)?")
 _IDLE, _IN_TRANSACTION = 0, 2  # libpq's PQTRANS_IDLE and PQTRANS_INTRANS
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0}
-
-
-class ServerError(NamedTuple):
-    """An error as PostgreSQL words it."""
-
-    sqlstate: str
-    message: str
-    detail: str = ""
-    hint: str = ""
-
-    def statement(self) -> str:
-        """What makes a server raise it."""
-        parts = {"ERRCODE": self.sqlstate, "MESSAGE": self.message, "DETAIL": self.detail, "HINT": self.hint}
-        using = ", ".join(f"{name} = '{text}'" for name, text in parts.items() if text)
-        return f"DO $cutset$ BEGIN RAISE EXCEPTION USING {using}; END $cutset$"
-
-
-SERVER_ERRORS = {
-    "deadlock": ServerError(
-        "40P01",
-        "deadlock detected",
-        "Process 4711 waits for ShareLock on transaction 815; blocked by process 4712.",
-        "See server log for query details.",
-    ),
-    "serialization-failure": ServerError("40001", "could not serialize access due to concurrent update"),
-    "out-of-memory": ServerError(
-        "53200", "out of memory", 'Failed on request of size 8388608 in memory context "ExecutorState".'
-    ),
-    "disk-full": ServerError("53100", "could not extend file: No space left on device", hint="Check free disk space."),
-    "timeout": ServerError("57014", "canceling statement due to statement timeout"),
-}
-_OF_WRITES = {"read-only", "disk-full"}
-_WRITES = {"INSERT", "UPDATE", "DELETE", "MERGE", "COPY", "TRUNCATE", "CREATE", "ALTER", "DROP"}
-
-
-class LostAnswer(AfterCall):
-    """Closes the connection when the call is done: an answer is lost with the connection that it would come by."""
-
-    __slots__ = ("close", "error")
-
-    def __init__(self, error: BaseException, close: Callable[[], object]) -> None:
-        self.error = error
-        self.close = close
-
-    @property
-    def exception(self) -> BaseException:  # type: ignore[override]
-        self.close()
-        return self.error
-
-
-def verb_of(query: object) -> str:
-    """The first word of a statement, in capitals."""
-    words = (query.decode("utf-8", "replace") if isinstance(query, bytes) else str(query)).split(None, 1)
-    return words[0].rstrip(";").upper() if words else ""
-
-
-def server_error(fault: str, query: object) -> ServerError | None:
-    """None for a read, at a server that refuses only writes."""
-    verb = verb_of(query)
-    if fault in _OF_WRITES and verb not in _WRITES:
-        return None
-    if fault == "read-only":
-        return ServerError("25006", f"cannot execute {verb} in a read-only transaction")
-    return SERVER_ERRORS[fault]
-
-
-def statement_payload(query: object, parameters: object) -> str:
-    return json.dumps({"query": query, "parameters": parameters}, default=_as_text, ensure_ascii=False)
-
-
-def _as_text(value: object) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, (bytes, bytearray)) else str(value)
 
 
 def _library(name: str = "psycopg") -> Any:
@@ -377,4 +311,4 @@ def _rows(cursor: Any) -> str | None:
     columns = [(number, result.fname(number).decode()) for number in range(result.nfields)]
     rows = range(min(result.ntuples, MAX_RECORDED_ROWS))
     found = [{name: result.get_value(row, number) for number, name in columns} for row in rows]
-    return json.dumps(found, default=_as_text, ensure_ascii=False)
+    return json.dumps(found, default=as_text, ensure_ascii=False)

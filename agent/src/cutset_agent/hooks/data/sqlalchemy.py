@@ -13,7 +13,7 @@ from typing import Any
 
 from cutset_agent.calls import Describe, HookedCall, MakeFault
 from cutset_agent.hooking import wrap
-from cutset_agent.hooks.data.psycopg import (
+from cutset_agent.hooks.data.postgres import (
     AT_SERVER,
     LOST,
     REFUSED,
@@ -22,9 +22,9 @@ from cutset_agent.hooks.data.psycopg import (
     ServerError,
     server_error,
     statement_payload,
-    statement_timeout,
     verb_of,
 )
+from cutset_agent.hooks.data.psycopg import statement_timeout
 
 MODULE = "sqlalchemy"
 TESTED = "SQLAlchemy 2.0, 2.1 with psycopg 3, psycopg2 (real server 16) and sqlite3; MySQL's errors against no server"
