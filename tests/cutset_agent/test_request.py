@@ -58,6 +58,19 @@ def test_nonsense_is_no_plan(installed):
         assert entered([("tracestate", value), ("baggage", value), ("uberctx-cutset", value)]) is None
 
 
+@pytest.mark.parametrize("junk", ["=junk", " junk", "/x"])
+def test_a_plan_with_something_behind_it_is_none(installed, junk):
+    value = wire.to_tracestate(parts()) + junk
+    assert entered([("tracestate", value), ("baggage", value), ("uberctx-cutset", value)]) is None
+
+
+@pytest.mark.parametrize(("before", "counts"), [(40, True), (80, False)])
+def test_of_a_request_with_very_many_plans_only_the_first_are_looked_at(installed, before, counts):
+    forged = ",".join(f"cutset{n}=1.{n:06d}AAAA.{'A' * 16}" for n in range(2, before + 2))
+    found = entered([("baggage", f"{forged},{wire.to_baggage(parts())}")])
+    assert planned(found) if counts else found is None
+
+
 def test_the_parts_of_a_large_plan_come_together(installed):
     faults = [(f"cache/redis/command{n}", "timeout") for n in range(200)]
     found = entered(plan_headers(*faults).items())

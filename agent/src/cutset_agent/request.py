@@ -23,7 +23,8 @@ MAX_ADOPTED = 1000  # requests known from OpenTelemetry alone; a megabyte
 
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}.*")
 _CARRIED = ("tracestate", "baggage")
-_MEMBER = re.compile(r"\s*cutset[0-9]*\s*=\s*([A-Za-z0-9._~%-]+)")
+_MEMBER = re.compile(r"\s*cutset[0-9]*\s*=\s*([A-Za-z0-9._~%-]+)\s*(?:;|$)")
+_MAX_TRIED = 64  # values per request that are worth a signature check: who cannot sign must not make us work
 
 
 class AgentSettings(NamedTuple):
@@ -187,7 +188,8 @@ def _plan_in(headers: Iterable[tuple[str, str]]) -> tuple[wire.WirePart, ...]:
         return ()
     plain = dict.fromkeys(value.replace("%7E", "~").replace("%7e", "~") for value in values)
     now = time.time()
-    parts = (_part_of(value) for value in plain if len(value) <= wire.MAX_VALUE_CHARACTERS)
+    worthwhile = [value for value in plain if len(value) <= wire.MAX_VALUE_CHARACTERS]
+    parts = (_part_of(value) for value in worthwhile[:_MAX_TRIED])
     return tuple(part for part in parts if part is not None and part.expires >= now)
 
 

@@ -10,7 +10,7 @@ local byte, char, sub, find, match, gmatch = string.byte, string.char, string.su
 local KEY = os.getenv("CUTSET_KEY") or ""
 local ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 local MAX_VALUE_CHARACTERS = 256 -- longer ones are not ours: not worth a signature check
-local MAX_PARTS = 64             -- what 8 KiB of baggage can hold, twice
+local MAX_TRIED = 64             -- values per request that are worth a signature check: what 8 KiB of baggage can hold, twice
 local MAX_REMEMBERED = 1000      -- entries per memo and worker: a megabyte at most
 
 -- SHA-256 (FIPS 180-4) and HMAC (RFC 2104): Envoy gives Lua no digest.
@@ -164,10 +164,12 @@ local ids_of = remembering(function(_, salt, api)
   }
 end)
 
-local function collect_value(parts, value, now)
-  if #parts >= MAX_PARTS or #value > MAX_VALUE_CHARACTERS then return end
+-- Those that are refused count as well: who cannot sign must not make us work.
+local function collect_value(found, value, now)
+  if found.tried >= MAX_TRIED or #value > MAX_VALUE_CHARACTERS then return end
+  found.tried = found.tried + 1
   local part = part_of(value)
-  if part and now <= part.expires then parts[#parts + 1] = part end
+  if part and now <= part.expires then found[#found + 1] = part end
 end
 
 -- Java's encoders write ~ as %7E.
@@ -175,27 +177,29 @@ local function plain(text)
   return (text:gsub("%%7[Ee]", "~"))
 end
 
-local function collect_members(parts, headers, name, now)
+local function collect_members(found, headers, name, now)
   for i = 0, headers:getNumValues(name) - 1 do
     for member in gmatch(headers:getAtIndex(name, i), "[^,]+") do
-      local value = match(member, "^%s*cutset%d*%s*=%s*([%w._~%%-]+)")
-      if value then collect_value(parts, plain(value), now) end
+      -- The whole member, but for the properties that baggage may have.
+      local value = match(member, "^%s*cutset%d*%s*=%s*([%w._~%%-]+)%s*$")
+        or match(member, "^%s*cutset%d*%s*=%s*([%w._~%%-]+)%s*;")
+      if value then collect_value(found, plain(value), now) end
     end
   end
 end
 
 local function parts_in(headers, now)
-  local parts = {}
-  collect_members(parts, headers, "tracestate", now)
-  collect_members(parts, headers, "baggage", now)
+  local found = { tried = 0 }
+  collect_members(found, headers, "tracestate", now)
+  collect_members(found, headers, "baggage", now)
   local name, number = "uberctx-cutset", 1
   local value = headers:get(name)
-  while value and number <= MAX_PARTS do
-    collect_value(parts, plain(value), now)
+  while value and number <= MAX_TRIED do
+    collect_value(found, plain(value), now)
     number = number + 1
     value = headers:get(name .. number)
   end
-  return parts
+  return found
 end
 
 local function decide(parts, api, family, attempt)
@@ -242,7 +246,8 @@ function envoy_on_request(handle)
   local api = normalise_api(headers:get(":method"), headers:get(":path"), grpc)
   local metadata = handle:streamInfo():dynamicMetadata()
   metadata:set("cutset", "api", api)
-  local attempt = tonumber(headers:get("x-envoy-attempt-count")) or 1
+  -- Who calls past a sidecar sends no such header; then `get` returns no value at all, which tonumber does not take.
+  local attempt = tonumber(headers:get("x-envoy-attempt-count") or 1) or 1
   local names = {}
   local delay = decide(parts, api, "delays", attempt)
   if delay then names[1] = ask(headers, delay, grpc) end

@@ -254,10 +254,35 @@ def _forgeries(lab, faults, genuine, carriers, random_source):
     yield lab.headers(*faults, carriers=carriers, environment="production")
     yield lab.headers(*faults, carriers=carriers, expires=int(time.time()) - 1)
     yield genuine | {name: value[:-17]}  # no signature
+    yield genuine | {name: value + "=junk"}
+    yield genuine | {name: value + " junk"}
     for carrier in ({}, {name: value[:start] + "1.x"}, lab.headers(carriers=carriers)):
         for asked in ("abort-request", "abort-grpc-request", "delay-request"):
             forged = {"x-cutset-gate": "1", f"x-envoy-fault-{asked}": "503"}
             yield carrier | forged | {f"x-envoy-fault-{asked.partition('-')[0]}-request-percentage": "100"}
+
+
+def test_who_calls_past_the_mesh_meets_the_fault_too(lab):
+    """A gateway, a caller without a sidecar: nobody counts its attempts."""
+    dumped = lab.client.get(f"{lab.mesh.admin_url}/config_dump?resource=static_listeners").json()["configs"]
+    addresses = {each["listener"]["name"]: each["listener"]["address"]["socket_address"] for each in dumped}
+    (inbound,) = (address for name, address in addresses.items() if name.startswith("inbound") and "solo" in name)
+    url = f"http://{inbound['address']}:{inbound['port_value']}/"
+
+    assert lab.client.get(url, headers=lab.headers("solo/*")).status_code == 503
+    assert lab.client.get(url, headers=lab.headers("solo/*:abort(503),attempts=1")).status_code == 503
+    assert lab.client.get(url, headers=lab.headers("web/*")).status_code == 200
+    assert lab.statistic("lua.errors") == 0
+
+
+@pytest.mark.parametrize("before", [40, 80])
+def test_of_a_request_with_very_many_plans_only_the_first_are_looked_at(lab, before):
+    genuine = lab.headers("solo/*", carriers=["baggage"])
+    forged = ",".join(f"cutset{number}=1.{number:06d}AAAA.{'A' * 16}" for number in range(2, before + 2))
+    headers = genuine | {"baggage": f"{forged},{genuine['baggage']}"}
+
+    status = lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=headers).status_code
+    assert status == (503 if before < 64 else 200)
 
 
 def test_helper_headers_never_reach_the_service(lab):
