@@ -272,4 +272,62 @@ CONSUMER = Incident(
     rounds=8,
 )
 
-INCIDENTS = (CHECKPOINT, CLIENT, FLUSHER, CONSUMER)
+EQUAL_CALLS = Incident(
+    name="nothing in the log tells nine equal calls apart",
+    program="""
+        import logging, os
+        log = logging.getLogger("parts")
+
+        def sync(number):
+            for part in range(9):
+                try:
+                    os.getpgid(0)
+                except OSError:
+                    if part == 4:
+                        log.error("a part of %d is lost", number)
+            log.info("synced %d", number)
+    """,
+    workload="""
+        import app
+        for number in range(3):
+            app.sync(number)
+    """,
+    happened='import os; sabotage(os, "getpgid", 14, OSError(5, "Input/output error"))\n',
+    oracle="log:'a part of 1 is lost'",
+    site="app::sync::os.getpgid",
+    occurrence=14,
+    rounds=4,
+)
+
+TYPES = Incident(
+    name="only one type of exception gets to the message",
+    program="""
+        import json, logging, os
+        log = logging.getLogger("records")
+
+        def read(number):
+            try:
+                os.getpgid(0)
+                return json.loads('{"id": %d}' % number)
+            except ValueError:
+                log.warning("bad record %d", number)
+            except OSError:
+                log.info("no record %d", number)
+
+        def run(count):
+            for number in range(count):
+                read(number)
+                log.info("record %d", number)
+    """,
+    workload="""
+        import app
+        app.run(5)
+    """,
+    happened='import json; sabotage(json, "loads", 3, ValueError("Expecting value"))\n',
+    oracle="log:bad record 2",
+    site="app::read::json.loads",
+    occurrence=3,
+    rounds=2,
+)
+
+INCIDENTS = (CHECKPOINT, CLIENT, FLUSHER, CONSUMER, EQUAL_CALLS, TYPES)

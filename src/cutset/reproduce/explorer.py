@@ -137,20 +137,6 @@ class Explorer:
         taken = {choice for planned in self._under_way for choice in planned.window[: 1 if best_only else None]}
         return self._space.rank(self._strategy, replace(self._known, tried=self._known.tried | taken))
 
-    def explain(self, site: int) -> str:
-        """Why a site is ranked where it is."""
-        facts = self._space.sites[site]
-        tried = sum(choice.site == site for choice in self._known.tried)
-        ranking = self._space.rank(self._strategy, self._known)
-        for place, candidate in enumerate(ranking, start=1):
-            if candidate.site == site:
-                return f"{facts.name}: place {place} of {len(ranking)}: {_reasons(candidate, tried)}"
-        if not self._strategy.effects(facts):
-            return f"{facts.name}: not tried: no exception is known for it"
-        if not self._space.related(site) and not self._strategy.unrelated_too:
-            return f"{facts.name}: not tried: no message of the failure log can follow from it"
-        return f"{facts.name}: nothing left to try; {tried} faults fired here"
-
     def progress(self) -> ExplorerProgress:
         sites_left = {candidate.site for candidate in self.ranking()}
         sites = range(len(self._space.sites))
@@ -214,22 +200,3 @@ def _armed(planned: PlannedRound, fired: SiteFault) -> SiteFault:
         if choice in planned.window:
             return choice
     raise ValueError(f"{fired} fired, which its round had not armed")
-
-
-def _reasons(candidate: SiteCandidate, tried: int) -> str:
-    choice = candidate.choices[0]
-    message = (
-        f"“{candidate.observable.key}” (line {candidate.observable.line})" if candidate.observable else "no message"
-    )
-    distance = f"{candidate.distance} steps to {message}"
-    if not candidate.related:
-        distance = f"no known path, so further than any with one; {message} is what is most wanted"
-    when = f"occurrence {choice.occurrence}, {candidate.apart:g} log lines from it"
-    if len(candidate.choices) > 1:
-        when = f"{when}, or {len(candidate.choices) - 1} others"
-    if choice.occurrence == ANY:
-        when = "any occurrence, as the good run did not get here"
-    return (
-        f"{distance}, which {candidate.seen} failed rounds brought; {tried} faults tried here; "
-        f"next {choice.effect} at {when}"
-    )

@@ -54,6 +54,8 @@ class AnalysedProgram(Protocol):
 
 
 class FrontEnd(Harness, Protocol):
+    any_exception: str  # an effect: one that says nothing by its type
+
     def read_program(self, case: FailureCase) -> AnalysedProgram: ...
 
     def write_replay(self, folder: Path, case: FailureCase, faults: Sequence[FiredFault]) -> Path:

@@ -10,7 +10,6 @@ from cutset.reproduce.explore import explore_elsewhere
 from cutset.reproduce.state import ReproductionState
 
 ELSEWHERE_ROUNDS = 20
-ANY_EXCEPTION = "Exception('injected')"
 
 
 async def minimise(state: ReproductionState) -> AsyncIterator[RoundFinished]:
@@ -33,13 +32,14 @@ async def minimise(state: ReproductionState) -> AsyncIterator[RoundFinished]:
         async for event in repeat(state, earliest):
             yield event
     ground = tuple(fault.at_site for fault in earliest.fired_ground)
-    plain = replace(exact, occurrence=high, effect=ANY_EXCEPTION)
+    plain = replace(exact, occurrence=high, effect=state.subject.front_end.any_exception)
     with_any = await attempt_one(state, RoundStage.MINIMISE, plain, ground)
     yield with_any
+    name = plain.effect.partition("(")[0]
     state.remarks += [
-        "a plain Exception there shows the symptom, too: the type does not matter"
+        f"a plain {name} there shows the symptom, too: the type does not matter"
         if with_any.reproduces
-        else "a plain Exception there does not show the symptom: the type matters",
+        else f"a plain {name} there does not show the symptom: the type matters",
         f"occurrence {fails} does not show the symptom" if fails else "the first occurrence shows the symptom",
     ]
     async for event in explore_elsewhere(state, min(ELSEWHERE_ROUNDS, state.rounds_left)):

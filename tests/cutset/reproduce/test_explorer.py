@@ -329,13 +329,12 @@ def test_sites_without_a_path_to_any_message_come_last_and_ablations_leave_them_
         assert order_of_sites(explorer_of(*sites, visits=visits, strategy=strategy)) == [1, 0]
     explorer = explorer_of(*sites, visits=visits, strategy=SiteStrategyName.DISTANCE)
     assert order_of_sites(explorer) == [1]
-    assert explorer.explain(0) == "unrelated: not tried: no message of the failure log can follow from it"
 
 
 def test_a_case_without_any_message_still_tries_every_site() -> None:
     explorer = Explorer([SiteFacts("site", {"gone": 1}, ("a",))], [], [visit(0, 1, 0)], lines_between)
+    assert not explorer.ranking()[0].related
     assert explorer.next_rounds()[0].window == (SiteFault(0, 1, "a"),)
-    assert "no known path" in explorer.explain(0)
 
 
 def test_limited_strategies_have_the_first_three_instances() -> None:
@@ -360,7 +359,7 @@ def test_the_stack_trace_injector_knows_only_what_the_failure_log_shows() -> Non
     explorer = explorer_of(*sites, visits=visits, strategy=SiteStrategyName.STACK_TRACE)
     [planned] = explorer.next_rounds()
     assert set(planned.window) == {SiteFault(0, 1, "c"), SiteFault(0, 2, "c")}
-    assert explorer.explain(1) == "not shown: not tried: no exception is known for it"
+    assert {candidate.site for candidate in explorer.ranking()} <= {0}
 
 
 @pytest.mark.parametrize("strategy", SiteStrategyName)
@@ -423,17 +422,15 @@ def test_a_fault_that_was_not_armed_cannot_have_fired() -> None:
         explorer.learn(planned, SiteFault(0, 5, "a"), ())
 
 
-def test_a_rank_is_explained() -> None:
+def test_a_candidate_tells_what_its_rank_follows_from() -> None:
     sites = [
         SiteFacts("app::load::open", {"first": 3}, ("OSError(5, 'I/O')",)),
         SiteFacts("app::f::g", {"second": 1}, ("a",)),
     ]
-    explorer = explorer_of(*sites, visits=[visit(0, 1, 8), visit(0, 2, 20)])
-    assert explorer.explain(0) == (
-        "app::load::open: place 2 of 2: 3 steps to “first” (line 10), which 0 failed rounds brought; 0 faults tried "
-        "here; next OSError(5, 'I/O') at occurrence 1, 2 log lines from it"
-    )
-    assert explorer.explain(1).endswith("next a at any occurrence, as the good run did not get here")
+    other, loading = explorer_of(*sites, visits=[visit(0, 1, 8), visit(0, 2, 20)]).ranking()
+    assert (loading.observable, loading.distance, loading.seen, loading.apart) == (FIRST, 3, 0, 2)
+    assert loading.choices == (SiteFault(0, 1, "OSError(5, 'I/O')"),)
+    assert (other.executed, other.choices) == (False, (SiteFault(1, ANY, "a"),))
 
 
 def test_the_feedback_strategies_need_fewer_rounds_than_the_ablations() -> None:

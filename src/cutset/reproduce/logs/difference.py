@@ -88,12 +88,6 @@ def present(good: Sequence[LogEntry], run: Sequence[LogEntry], observables: Iter
     return {observable.key for observable in observables} & shown
 
 
-def missing(good: Sequence[LogEntry], run: Sequence[LogEntry], observables: Iterable[Observable]) -> set[str]:
-    """Keys of the observables that a run lacks: those to look for next (§5.2.1)."""
-    wanted = list(observables)
-    return {observable.key for observable in wanted} - present(good, run, wanted)
-
-
 def unlikeness(good: Sequence[Sequence[LogEntry]], failure: Sequence[LogEntry], run: Sequence[LogEntry]) -> int:
     """How many messages set a run apart from the failure: new or lost, against good runs, in one of them alone.
 

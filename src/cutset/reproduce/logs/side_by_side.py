@@ -25,7 +25,6 @@ MOST_LINES = 20_000  # of a log: comparing takes seconds then
 @dataclass(frozen=True, slots=True)
 class ComparedLog:
     parts: tuple[LogPart, ...]
-    length: int  # in lines
     left_out: int  # lines in its middle, as it is very long
 
 
@@ -34,7 +33,7 @@ def compare_logs(
 ) -> LogComparison:
     """The failure log, and the log of the run that reproduced it, as far as it is still there."""
     failure, run = log_of(failure_log, pattern, dialect), log_of_run(reproduction.folder, pattern, dialect)
-    shown = run or ComparedLog((), 0, 0)
+    shown = run or ComparedLog((), 0)
     rows = side_by_side(failure, shown, reproduction)
     return LogComparison(tuple(rows), run is not None, failure.left_out, shown.left_out)
 
@@ -57,7 +56,7 @@ def log_of(text: str, pattern: str | None, dialect: LogDialect) -> ComparedLog:
         )
         for record, start, end in zip(records, starts, [*starts[1:], len(kept)], strict=False)
     ]
-    return ComparedLog(tuple(parts), len(lines), left_out)
+    return ComparedLog(tuple(parts), left_out)
 
 
 def log_of_run(folder: Path, pattern: str | None, dialect: LogDialect) -> ComparedLog | None:

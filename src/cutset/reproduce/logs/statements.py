@@ -22,15 +22,11 @@ Parts = tuple[str | None, ...]  # of a text; None where it is not known before t
 class LogStatement:
     key: str  # module:line
     event: int  # its row in the tables of the program
-    module: str
-    function: str
-    line: int
     level: str  # "" if it is not known
     logger: str  # likewise
     pattern: re.Pattern[str]
     literals: tuple[str, ...]
     anchored: bool  # the first literal begins the message
-    has_exception: bool
 
     @property
     def specificity(self) -> int:

@@ -14,17 +14,7 @@ from typing import Any
 from cutset.reproduce.logs.statements import Parts
 from cutset.reproduce.python.messages import text_parts
 from cutset.reproduce.python.names import UNKNOWN, caught_types, chain_of, leaves, one_line, reads_of, suppressed_types
-from cutset.reproduce.python.syntax import (
-    LAMBDA,
-    RESULT,
-    Chain,
-    CodeEvent,
-    EventKind,
-    Guard,
-    GuardKind,
-    Place,
-    Try,
-)
+from cutset.reproduce.python.syntax import LAMBDA, RESULT, Chain, CodeEvent, EventKind, Guard, GuardKind, Place, Try
 from cutset.reproduce.python.tables import Tables
 
 _MESSAGE_ARGUMENTS = {0, 1, 2, "msg", "message", "event", "fmt", "format"}  # where callers of loggers put the text

@@ -23,6 +23,8 @@ from cutset.reproduce.settings import FailureCase
 
 
 class PythonFrontEnd(PythonHarness):
+    any_exception = "Exception('injected')"
+
     def read_program(self, case: FailureCase) -> "PythonAnalysis":
         program = read_program(case.sources, case.search_path, case.drivers)
         return PythonAnalysis(program, case.search_path, prints=case.prints)

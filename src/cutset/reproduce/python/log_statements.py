@@ -5,7 +5,6 @@ that logs its parameter has it.
 """
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
 
 from cutset.reproduce.logs.statements import LogStatement, Parts, joined, pattern_of, usual_level
 from cutset.reproduce.python.loggers import LEVELS, OWN_KEYWORDS, is_logging, logger_name, logger_names, message_slot
@@ -22,7 +21,7 @@ def log_statements(program: PythonProgram, *, prints: bool = False) -> list[LogS
         if (write.parts or write.adds) and len(write.target) == 1:
             writes[program.places[write.place].function, write.name].append(write)
     found: list[LogStatement] = []
-    relays: dict[tuple[int, str], _Relay] = {}
+    relays: dict[tuple[int, str], str] = {}  # functions that log one of their parameters: at which level
     names = logger_names(program)
     for index, event in enumerate(program.events):
         if event.kind != EventKind.CALL:
@@ -37,7 +36,7 @@ def log_statements(program: PythonProgram, *, prints: bool = False) -> list[LogS
         if named and not variants:
             variants = _variants([write for write in writes[event.function, named[0]] if write.line <= event.line])
             if not variants and named[0] in program.functions[event.function].parameters:
-                relays[event.function, named[0]] = _Relay(_level(program, index), _shows_exception(program, index))
+                relays[event.function, named[0]] = _level(program, index)
         level = _level(program, index)
         found.extend(
             _statement(program, index, _formatted(program, index, slot, parts), level, logger or "")
@@ -52,35 +51,25 @@ def _variants(before: list[Write]) -> list[Parts]:
     return [joined([*write.parts, *grown]) for write in before[-_VARIANTS:] if not write.adds]
 
 
-@dataclass(frozen=True, slots=True)
-class _Relay:
-    """A function that logs one of its parameters."""
-
-    level: str
-    has_exception: bool
-
-
-def _relayed(program: PythonProgram, relays: dict[tuple[int, str], _Relay]) -> list[LogStatement]:
+def _relayed(program: PythonProgram, relays: dict[tuple[int, str], str]) -> list[LogStatement]:
     found: list[LogStatement] = []
     for _ in range(_WRAPPERS):
         if not relays:
             break
-        functions: dict[int, list[tuple[str, _Relay]]] = defaultdict(list)
-        for (function, parameter), relay in relays.items():
-            functions[function].append((parameter, relay))
+        functions: dict[int, list[tuple[str, str]]] = defaultdict(list)
+        for (function, parameter), level in relays.items():
+            functions[function].append((parameter, level))
         relays = {}
         for index, event in enumerate(program.events):
             for callee in program.callees[index]:
-                for parameter, relay in functions.get(callee, ()):
+                for parameter, level in functions.get(callee, ()):
                     slot = _slot(program, callee, parameter)
                     text = next((parts for at, parts in event.texts if at in (slot, parameter)), None)
                     named = next((chain for at, chain in event.passed if at in (slot, parameter)), ("",))
                     if text is not None:
-                        parts = _formatted(program, index, slot, text)
-                        one = _statement(program, index, parts, relay.level, "")
-                        found.append(replace(one, has_exception=one.has_exception or relay.has_exception))
+                        found.append(_statement(program, index, _formatted(program, index, slot, text), level, ""))
                     elif len(named) == 1 and named[0] in program.functions[event.function].parameters:
-                        relays[event.function, named[0]] = relay
+                        relays[event.function, named[0]] = level
     return found
 
 
@@ -115,25 +104,7 @@ def _level(program: PythonProgram, index: int) -> str:
     return level if level in set(LEVELS.values()) else ""
 
 
-def _shows_exception(program: PythonProgram, index: int) -> bool:
-    event = program.events[index]
-    return event.chain[-1] == "exception" or "exc_info" in event.keywords
-
-
 def _statement(program: PythonProgram, index: int, parts: Parts, level: str, logger: str) -> LogStatement:
     event = program.events[index]
-    function = program.functions[event.function]
-    pattern, literals, anchored = pattern_of(parts)
-    return LogStatement(
-        key=f"{function.module}:{event.line}",
-        event=index,
-        module=function.module,
-        function=function.name,
-        line=event.line,
-        level=level,
-        logger=logger,
-        pattern=pattern,
-        literals=literals,
-        anchored=anchored,
-        has_exception=_shows_exception(program, index),
-    )
+    key = f"{program.functions[event.function].module}:{event.line}"
+    return LogStatement(key, index, level, logger, *pattern_of(parts))

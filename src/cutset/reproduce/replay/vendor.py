@@ -40,11 +40,21 @@ def _needed(start: str) -> dict[str, Path]:
 
 
 def _imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in _loaded(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] in _PACKAGES:
             modules = {f"{node.module}.{alias.name}" for alias in node.names}
             inside = [module for module in modules if _is_package(node.module) and find_spec(module)]
             yield from inside or [node.module]
+
+
+def _loaded(node: ast.AST) -> Iterator[ast.AST]:
+    """What runs when a module is imported: not functions, nor what is for type checkers alone."""
+    yield node
+    for part in ast.iter_child_nodes(node):
+        match part:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                continue
+        yield from _loaded(part)
 
 
 def _is_package(module: str) -> bool:

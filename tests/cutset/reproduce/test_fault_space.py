@@ -1,0 +1,121 @@
+from math import inf
+
+from cutset.model.reproduction.log import Observable
+from cutset.model.reproduction.site import SiteFault, Visit
+from cutset.reproduce.fault_space import ANY, FaultSpace, RoundKnowledge, SiteFacts
+from cutset.reproduce.strategies import STRATEGIES, SiteStrategyName
+
+FIRST, SECOND = Observable("first", "", 10), Observable("second", "", 20)
+BEST = STRATEGIES[SiteStrategyName.BEST_FIRST]
+
+
+def visit(site: int, occurrence: int, lines: int, thread: str = "", process: int = 0) -> Visit:
+    return Visit(site, occurrence, lines, process, thread)
+
+
+def lines_between(visit: Visit, key: str) -> float:
+    return float(abs({"first": 10, "second": 20}[key] - visit.log_lines))
+
+
+def space(*sites: SiteFacts, visits: list[Visit], observables: tuple[Observable, ...] = (FIRST, SECOND)) -> FaultSpace:
+    return FaultSpace(sites, observables, visits, lines_between)
+
+
+def ranked(found: FaultSpace, knowledge: RoundKnowledge | None = None) -> list[tuple[int, int, str]]:
+    known = knowledge or RoundKnowledge()
+    return [(one.site, one.occurrence, one.effect) for each in found.rank(BEST, known) for one in each.choices]
+
+
+def test_the_site_that_is_nearer_to_a_message_comes_first():
+    sites = [SiteFacts("far", {"first": 5}, ("a",)), SiteFacts("near", {"second": 2}, ("a",))]
+    assert ranked(space(*sites, visits=[visit(0, 1, 10), visit(1, 1, 0)])) == [(1, 1, "a"), (0, 1, "a")]
+
+
+def test_a_message_that_failed_rounds_have_shown_makes_its_sites_wait():
+    sites = [SiteFacts("one", {"first": 2}, ("a",)), SiteFacts("other", {"second": 3}, ("a",))]
+    known = RoundKnowledge()
+    known.seen.update({"first": 2})
+    assert ranked(space(*sites, visits=[visit(0, 1, 9), visit(1, 1, 9)]), known)[0] == (1, 1, "a")
+
+
+def test_of_a_sites_instances_the_one_nearest_in_time_comes_first():
+    facts = SiteFacts("site", {"first": 1}, ("a",))
+    visits = [visit(0, 1, 2), visit(0, 2, 9), visit(0, 3, 15)]
+    known = RoundKnowledge()
+    order = []
+    for _ in visits:
+        (best, *_rest) = ranked(space(facts, visits=visits), known)
+        order.append(best[1])
+        known.tried.add(SiteFault(*best))
+    assert order == [2, 3, 1]
+
+
+def test_instances_without_a_line_between_them_are_spread():
+    facts = SiteFacts("site", {"first": 1}, ("a",))
+    found = space(facts, visits=[visit(0, number, 9) for number in range(1, 10)])
+    known = RoundKnowledge()
+    order = []
+    for _ in range(4):
+        best = ranked(found, known)[0]
+        order.append(best[1])
+        known.tried.add(SiteFault(*best))
+    assert order == [9, 1, 5, 3]
+
+
+def test_an_instance_that_is_off_and_an_effect_that_is_off_take_turns():
+    facts = SiteFacts("site", {"first": 1}, ("a", "b"))
+    found = space(facts, visits=[visit(0, 1, 9), visit(0, 2, 5)])
+    known = RoundKnowledge()
+    order = []
+    while left := ranked(found, known):
+        order.append(left[0][1:])
+        known.tried.add(SiteFault(*left[0]))
+    assert order == [(1, "a"), (2, "a"), (1, "b"), (2, "b")]
+
+
+def test_effects_that_cost_more_come_later():
+    facts = SiteFacts("site", {"first": 1}, ("a", "b"), costs=(0, 9))
+    found = space(facts, visits=[visit(0, 1, 9), visit(0, 2, 5)])
+    known = RoundKnowledge(tried={SiteFault(0, 1, "a")})
+    assert ranked(found, known)[0] == (0, 2, "a")
+
+
+def test_what_is_tried_given_up_or_excluded_is_left_out():
+    sites = [SiteFacts("one", {"first": 1}, ("a",)), SiteFacts("other", {"first": 1}, ("a",))]
+    found = space(*sites, visits=[visit(0, 1, 9), visit(1, 1, 9), visit(1, 2, 9)])
+    known = RoundKnowledge(given_up={SiteFault(1, 2, "a")}, excluded={0})
+    assert ranked(found, known) == [(1, 1, "a")]
+    known.tried.add(SiteFault(1, 1, "a"))
+    assert ranked(found, known) == []
+
+
+def test_a_site_that_was_not_executed_is_armed_at_any_occurrence_until_it_is_seen():
+    found = space(SiteFacts("site", {"first": 1}, ("a",)), visits=[])
+    assert ranked(found) == [(0, ANY, "a")]
+    known = RoundKnowledge(tried={SiteFault(0, ANY, "a")}, later_visits={0: {4: visit(0, 4, 9)}})
+    assert ranked(found, known) == [(0, 4, "a")]
+    assert found.rank(BEST, RoundKnowledge())[0].apart == inf
+
+
+def test_where_a_stack_trace_shows_a_site_the_thread_that_logged_it_was_there():
+    facts = SiteFacts("site", {"first": 1}, ("a",), traced_effects=("a",))
+    visits = [visit(0, 1, 9, "Thread-7"), visit(0, 2, 2, "worker-3")]
+    logged = Observable("first", "worker-12", 10)
+    assert ranked(space(facts, visits=visits, observables=(logged,)))[0] == (0, 2, "a")
+
+
+def test_a_fault_is_of_the_first_process_that_gets_there():
+    found = space(
+        SiteFacts("site", {"first": 1}, ("a",)), visits=[visit(0, 1, 1, process=0), visit(0, 1, 9, process=1)]
+    )
+    assert found.moments == {(0, 1): (0, 0)}
+
+
+def test_sites_without_a_path_are_further_than_all_that_have_one():
+    found = space(
+        SiteFacts("unrelated", {}, ("a",)),
+        SiteFacts("far", {"first": 30}, ("a",)),
+        visits=[visit(0, 1, 10), visit(1, 1, 0)],
+    )
+    assert [candidate.distance for candidate in found.rank(BEST, RoundKnowledge())] == [30, 31]
+    assert (found.related(0), found.related(1)) == (False, True)

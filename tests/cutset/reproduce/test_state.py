@@ -1,0 +1,38 @@
+from pathlib import Path
+
+from tests.samples.reproduction import fault
+from tests.samples.toy_language import toy_case, toy_state
+
+from cutset.model.reproduction.event import OracleAnswer, RoundFinished, RoundStage
+from cutset.reproduce.state import likeness
+
+
+def finished(number: int, answer: OracleAnswer = OracleAnswer.YES, unlike: int = 0) -> RoundFinished:
+    return RoundFinished(number, RoundStage.SINGLE, fault(), answer, "", (), 1.0, Path(), unlike=unlike)
+
+
+def test_rounds_that_are_left_never_go_below_none(tmp_path: Path) -> None:
+    state = toy_state(toy_case(tmp_path), tmp_path, rounds=2)
+    assert state.rounds_left == 2
+    state.tried += [finished(1), finished(2), finished(3)]
+    assert state.rounds_left == 0
+
+
+def test_what_was_tried_again_holds_as_often_as_it_showed_the_symptom(tmp_path: Path) -> None:
+    state = toy_state(toy_case(tmp_path), tmp_path)
+    assert state.held(finished(1)) == 0
+    state.repeats[1] = [finished(2), finished(3, OracleAnswer.NO), finished(4)]
+    assert state.held(finished(1)) == 2
+
+
+def test_the_log_that_is_most_like_the_failure_log_comes_first_then_the_earlier_round() -> None:
+    rounds = [finished(1, unlike=2), finished(3), finished(2)]
+    assert [found.number for found in sorted(rounds, key=likeness)] == [2, 3, 1]
+
+
+def test_logs_of_a_run_are_read_one_after_the_other_as_far_as_they_are_there(tmp_path: Path) -> None:
+    subject = toy_state(toy_case(tmp_path), tmp_path).subject
+    paths = [tmp_path / name for name in ("a.log", "gone.log", "b.log")]
+    paths[0].write_text("INFO:toy:one\n")
+    paths[2].write_text("INFO:toy:two\n")
+    assert [record.message for record in subject.records_of(paths)] == ["one", "two"]
