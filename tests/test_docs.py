@@ -8,6 +8,9 @@ import pytest
 from cutset.config.explore import load_config, load_mesh
 
 ROOT = Path(__file__).parent.parent
+NAMED = re.compile(r"`((?:src|agent|tests|docs|benchmarks|examples|checks)/[\w./-]+|[\w/-]+/[\w-]+\.(?:py|lua|md))`")
+# What a reproduction leaves for its user, and files that stand for any.
+NOT_OURS = {"replay/replay.py", "replay/test_reproduction.py", "src/cutset/x/y.py", "tests/cutset/x/test_y.py"}
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
 
 
@@ -49,3 +52,10 @@ def _anchors(page: Path) -> set[str]:
     """As GitHub makes them of headings."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_are_named_are_there(page: Path) -> None:
+    roots = (ROOT, ROOT / "src", ROOT / "src" / "cutset", ROOT / "agent" / "src")
+    for name in set(NAMED.findall(page.read_text())) - NOT_OURS:
+        assert any((root / name).exists() for root in roots), name
