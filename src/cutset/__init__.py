@@ -13,7 +13,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cutset.app.api import explore, replay
+    from cutset.app.api.drill import run_drills
+    from cutset.app.api.explore import explore, replay
+    from cutset.app.api.reproduce import reproduce_failure
+    from cutset.app.api.traces import ingest, survey_store
     from cutset.app.mesh import run_mesh_file
     from cutset.app.report import exit_code, read_campaign
     from cutset.config.explore import Config, load_config
@@ -48,15 +51,22 @@ __all__ = [
     "exit_code",
     "explore",
     "format_cut",
+    "ingest",
     "load_config",
     "read_campaign",
     "replay",
+    "reproduce_failure",
+    "run_drills",
     "run_mesh_file",
+    "survey_store",
 ]
 
 # Where each is. All of it together takes a second to import, and a script seldom needs all.
 _PLACES = {
-    "app.api": ("explore", "replay"),
+    "app.api.drill": ("run_drills",),
+    "app.api.explore": ("explore", "replay"),
+    "app.api.reproduce": ("reproduce_failure",),
+    "app.api.traces": ("ingest", "survey_store"),
     "app.mesh": ("run_mesh_file",),
     "app.report": ("exit_code", "read_campaign"),
     "config.explore": ("Config", "load_config"),

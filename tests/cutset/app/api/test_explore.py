@@ -1,11 +1,10 @@
 """What does not need services; `examples/` and `tests/end_to_end` use it on real ones."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
-from cutset.app.api import explore, replay
+from cutset.app.api.explore import explore, replay
 from cutset.config.explore import load_config
 from cutset.errors import UsageError
 from cutset.model.event import CampaignEvent, CampaignStarted
@@ -57,11 +56,3 @@ def test_a_finding_that_nobody_knows_is_an_error(config_file: Path) -> None:
 
     with pytest.raises(UsageError, match="no finding `1f3a90bc`"):
         replay("1f3a90bc", config_file, key=b"k", store=config_file.parent / "s")
-
-
-def test_inside_a_running_event_loop_it_says_what_to_use_instead(config_file: Path) -> None:
-    async def inside() -> None:
-        explore(config_file, key=b"key", store=config_file.parent / "s")
-
-    with pytest.raises(UsageError, match="An event loop is running already"):
-        asyncio.run(inside())
