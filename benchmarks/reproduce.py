@@ -35,7 +35,6 @@ from cutset.model.reproduction.event import (
     RoundStage,
 )
 from cutset.model.reproduction.result import ReproductionResult
-from cutset.reproduce.explorer import ExplorerSettings
 from cutset.reproduce.loop import reproduce
 from cutset.reproduce.oracle.expression import parse_oracle
 from cutset.reproduce.prepare import read_subject
@@ -175,7 +174,7 @@ def run_cases(
 
 def run_one(case: Path, environments: Path, settings: ReproductionSettings, seconds: float) -> dict[str, Any]:
     result = asyncio.run(run_case(case, environments, settings, seconds))
-    print(f"{case.name}: {settings.explorer.strategy}: {result}", flush=True)
+    print(f"{case.name}: {settings.strategy}: {result}", flush=True)
     return result
 
 
@@ -206,7 +205,7 @@ def main() -> None:
     cases = [case for case in cases if not options.case or case.name in options.case]
     skipped = [case for case in cases if not can_run(case)]
     cases = [case for case in cases if case not in skipped]
-    settings = ReproductionSettings(options.rounds, explorer=ExplorerSettings(options.strategy))
+    settings = ReproductionSettings(options.rounds, strategy=options.strategy)
     results = run_cases(cases, options.environments, settings, 3600, options.at_once)
     document: dict[str, Any] = {"cases": len(cases), "skipped": [case.name for case in skipped], **summary(results)}
     shown = ("site", "is_ground_truth", "found_in_round", "unlike", "repeated", "replay", "fixed_version")
@@ -218,7 +217,7 @@ def main() -> None:
                 ablation = replace(
                     settings,
                     rounds=options.ablation_rounds,
-                    explorer=ExplorerSettings(strategy),
+                    strategy=strategy,
                     second_fault=False,
                     closer=0,
                     repeats=0,

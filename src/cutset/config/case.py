@@ -6,7 +6,7 @@ Names of files are as seen from the folder of the `case.yaml`, or from the curre
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +29,6 @@ from cutset.model.expect import Expect, Name, NotNegative, Positive
 from cutset.model.reproduction.site import FaultKind
 from cutset.model.wording import did_you_mean, sentences
 from cutset.process.supervise import inherited_environment
-from cutset.reproduce.explorer import ExplorerSettings
 from cutset.reproduce.oracle.expression import parse_oracle, quiet_seconds, with_files
 from cutset.reproduce.oracle.symptoms import seconds_of
 from cutset.reproduce.python.source import find_files, is_path
@@ -132,12 +131,8 @@ def _anchored_run(case: CaseFile, folder: Path) -> dict[str, Any]:
 
 
 def search_settings(case: CaseFile) -> ReproductionSettings:
-    chosen = {name: getattr(case, name) for name in ("rounds", "jobs", "closer", "second_fault", "minimise")}
-    if case.faults is not None:
-        chosen["kinds"] = frozenset(case.faults)
-    if case.strategy is not None:
-        chosen["explorer"] = ExplorerSettings(strategy=case.strategy)
-    return ReproductionSettings(**{name: value for name, value in chosen.items() if value is not None})
+    names = {field.name for field in fields(ReproductionSettings)}
+    return ReproductionSettings(**{name: value for name, value in given(case).items() if name in names})
 
 
 def build_case(case: CaseFile) -> FailureCase:

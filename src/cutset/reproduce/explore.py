@@ -21,7 +21,7 @@ async def explore(state: ReproductionState) -> AsyncIterator[RoundFinished]:
     prepared, settings = state.prepared, state.settings
     share = SINGLES_SHARE if settings.second_fault else 1
     facts = prepared.facts
-    state.explorer = Explorer(facts.sites, facts.observables, prepared.good_visits, facts.apart, settings.explorer)
+    state.explorer = Explorer(facts.sites, facts.observables, prepared.good_visits, facts.apart, settings.strategy)
     async for event in _explore(state, state.explorer, RoundStage.SINGLE, (), max(1, round(share * settings.rounds))):
         yield event
     if not state.reproductions and settings.second_fault:
@@ -49,7 +49,7 @@ async def _second_faults(state: ReproductionState) -> AsyncIterator[RoundFinishe
     wanted = [each for each in facts.observables if each.key not in base.shown] or list(facts.observables)
     apart = timed(prepared.reader.entries(subject.records_of(base.logs)), prepared.failed, wanted)
     visits = subject.front_end.visits(base.folder)
-    explorer = Explorer(facts.sites, wanted, visits, apart, state.settings.explorer)
+    explorer = Explorer(facts.sites, wanted, visits, apart, state.settings.strategy)
     explorer.exclude_site(base.fired.number)
     async for event in _explore(state, explorer, RoundStage.SECOND, (base.fired.at_site,), state.rounds_left):
         yield event

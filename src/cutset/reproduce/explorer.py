@@ -33,13 +33,6 @@ SHOWN = 10  # places of the ranking that a round keeps for display
 
 
 @dataclass(frozen=True, slots=True)
-class ExplorerSettings:
-    strategy: SiteStrategyName = SiteStrategyName.BEST_FIRST
-    window: int = 0  # sites in the first; 0: as the strategy has it
-    adjustment: int = 1  # of a message's I when a failed round shows it (§8.5)
-
-
-@dataclass(frozen=True, slots=True)
 class PlannedRound:
     window: tuple[SiteFault, ...]  # the best first
     size: int  # of the window, in sites
@@ -74,14 +67,18 @@ class Explorer:
         observables: Sequence[Observable],
         visits: Sequence[Visit],
         apart: TimeApart,
-        settings: ExplorerSettings | None = None,
+        strategy: SiteStrategyName = SiteStrategyName.BEST_FIRST,
+        *,
+        window: int = 0,
     ) -> None:
-        """`visits` are those of the good run, in order; `apart` tells how far one is from a message (§5.2.3)."""
-        self._settings = settings or ExplorerSettings()
-        self._strategy = STRATEGIES[self._settings.strategy]
+        """`visits` are those of the good run, in order; `apart` tells how far one is from a message (§5.2.3).
+
+        `window` is the size of the first, in sites; 0: as the strategy has it.
+        """
+        self._strategy = STRATEGIES[strategy]
         self._space = FaultSpace(sites, observables, visits, apart)
         self._known = RoundKnowledge()
-        self._window = self._settings.window or self._strategy.window
+        self._window = window or self._strategy.window
         self._idle: Counter[SiteFault] = Counter()  # how often a round armed it and it did not occur
         self._rounds = self._idle_rounds = 0
         self._under_way: list[PlannedRound] = []
@@ -119,7 +116,7 @@ class Explorer:
             return
         armed = _armed(planned, fired)
         self._known.tried.add(armed)
-        self._known.seen.update(dict.fromkeys(present, self._settings.adjustment))
+        self._known.seen.update(present)
         if self._space.observables and self._space.observables.keys() <= set(present):
             self._known.near.add((armed.site, armed.effect))
         best = planned.window[0]

@@ -50,8 +50,8 @@ def identity(subject: Subject, settings: ReproductionSettings) -> dict[str, Any]
         "log": case.failure_log,
         "run": case.workload.command,
         "oracle": str(case.oracle),
-        "strategy": settings.explorer.strategy,
-        "faults": settings.kinds,
+        "strategy": settings.strategy,
+        "faults": frozenset(settings.faults),
     }
 
 
@@ -67,7 +67,7 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
         yield run
     begun = time.monotonic()
     settings, failure = state.settings, subject.failure
-    effects = subject.program.effects(failure, settings.kinds, settings.delay_s)
+    effects = subject.program.effects(failure, settings.faults, settings.delay_s)
     symptoms = [record.line for record in failure if is_symptom(record, subject.case.oracle)]
     facts = await asyncio.to_thread(
         gather_facts, subject.program, reader, failure, good, effects=effects, symptoms=symptoms

@@ -1,11 +1,11 @@
 """What a search for the fault behind a failure is given: the failure, and how to look for its cause."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from cutset.model.reproduction.site import FaultKind
-from cutset.reproduce.explorer import ExplorerSettings
 from cutset.reproduce.oracle.expression import Oracle
 from cutset.reproduce.rounds.harness import Workload
+from cutset.reproduce.strategies import SiteStrategyName
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class FailureCase:
 class ReproductionSettings:
     rounds: int = 200  # at most, in all
     jobs: int = 1  # rounds at a time
-    explorer: ExplorerSettings = field(default_factory=ExplorerSettings)
-    kinds: frozenset[FaultKind] = frozenset(FaultKind)
+    strategy: SiteStrategyName = SiteStrategyName.BEST_FIRST
+    faults: tuple[FaultKind, ...] = tuple(FaultKind)
     delay_s: float = 5.0
     second_fault: bool = True  # when no fault alone will do
     minimise: bool = False  # and look for other sites that show the same symptom

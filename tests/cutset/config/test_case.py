@@ -107,8 +107,8 @@ def test_settings_not_given_are_the_defaults(folder: Path) -> None:
 
     assert search_settings(CaseFile()) == ReproductionSettings()
     assert (given.rounds, given.jobs, given.second_fault, given.minimise) == (40, 2, False, True)
-    assert given.explorer.strategy is SiteStrategyName.FULL
-    assert given.kinds == {FaultKind.EXCEPTION, FaultKind.HANG}
+    assert given.strategy is SiteStrategyName.FULL
+    assert given.faults == (FaultKind.EXCEPTION, FaultKind.HANG)
 
 
 def test_a_case_has_what_the_search_needs(folder: Path) -> None:

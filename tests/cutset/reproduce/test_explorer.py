@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cutset.model.reproduction.log import Observable
 from cutset.model.reproduction.site import SiteFault, Visit
-from cutset.reproduce.explorer import GIVE_UP_AFTER, Explorer, ExplorerSettings, PlannedRound
+from cutset.reproduce.explorer import GIVE_UP_AFTER, Explorer, PlannedRound
 from cutset.reproduce.fault_space import ANY, WINDOW, SiteFacts
 from cutset.reproduce.strategies import STRATEGIES, SiteStrategyName
 
@@ -36,8 +36,7 @@ class Program:
         return float(lines if lines >= 0 else -3 * lines)
 
     def explorer(self, strategy: SiteStrategyName, window: int = 0) -> Explorer:
-        settings = ExplorerSettings(strategy, window)
-        return Explorer(self.sites, self.observables, self.visits, self.apart, settings)
+        return Explorer(self.sites, self.observables, self.visits, self.apart, strategy, window=window)
 
     def run(self, planned: PlannedRound, random: Random) -> tuple[SiteFault | None, frozenset[str]]:
         armed = {(choice.site, choice.occurrence): choice for choice in planned.window}
@@ -127,7 +126,7 @@ def visit(site: int, occurrence: int, log_lines: int, process: int = 0) -> Visit
 def explorer_of(
     *sites: SiteFacts, visits: list[Visit], strategy: SiteStrategyName = SiteStrategyName.FULL, window: int = 0
 ) -> Explorer:
-    return Explorer(sites, [FIRST, SECOND], visits, lines_between, ExplorerSettings(strategy, window))
+    return Explorer(sites, [FIRST, SECOND], visits, lines_between, strategy, window=window)
 
 
 def order_of_sites(explorer: Explorer) -> list[int]:

@@ -230,8 +230,7 @@ TWO_FAULTS_LOG = """
 
 def test_a_second_fault_is_tried_on_top_of_the_best_first_one(tmp_path: Path) -> None:
     two = case(tmp_path, "log:'replica is gone too'", queue=TWO_FAULTS, log=TWO_FAULTS_LOG)
-    kinds = frozenset({FaultKind.EXCEPTION})
-    seen = events(two, tmp_path, rounds=40, kinds=kinds, minimise=True)
+    seen = events(two, tmp_path, rounds=40, faults=(FaultKind.EXCEPTION,), minimise=True)
 
     best = result(seen).best
     assert best is not None

@@ -87,7 +87,7 @@ def test_a_search_is_the_same_if_what_rounds_depend_on_is(tmp_path: Path) -> Non
     settings = ReproductionSettings()
     same = identity(subject, replace(settings, rounds=7, jobs=3, minimise=True))
     assert identity(subject, settings) == same
-    assert identity(subject, replace(settings, kinds=frozenset([FaultKind.HANG]))) != same
+    assert identity(subject, replace(settings, faults=(FaultKind.HANG,))) != same
     other = toy_state(toy_case(tmp_path, program="fetch | no |\n"), tmp_path).subject
     changed = {name for name, value in identity(other, settings).items() if value != same[name]}
     assert changed == {"content of the source"}

@@ -113,7 +113,7 @@ def draw_causes(faults: Sequence[FiredFault], messages: Sequence[FailureMessage]
             *(_drawn(row, _top(number)) for number, row in enumerate(drawn)),
             *(part for part, _ in legend),
             *(
-                f'<text class="muted" x="{MARGIN}" y="{bottom + 18 * number:.0f}">{_text(note)}</text>'
+                f'<text class="muted" x="{MARGIN}" y="{bottom + 18 * number:.0f}">{xml_text(note)}</text>'
                 for number, note in enumerate(notes)
             ),
             "</svg>\n",
@@ -206,12 +206,12 @@ def _drawn(row: _Row, top: float) -> str:
     tooltip = "\n".join((step.kind, where, step.text))
     return "".join(
         [
-            f'<g class="{step.classes}"><title>{_text(tooltip[:TOOLTIP_LETTERS])}</title>',
+            f'<g class="{step.classes}"><title>{xml_text(tooltip[:TOOLTIP_LETTERS])}</title>',
             f'<rect class="box" x="{left}" y="{top:.0f}" width="{BOX}" height="{ROW}" rx="5"/>',
             _sign(step.outline, step.letter, x, middle),
-            f'<text x="{left + 10}" y="{middle - 4:.0f}"><tspan class="kind">{_text(step.kind)}</tspan>',
-            f'<tspan class="muted" dx="10">{_text(_shortened(where, LETTERS - len(step.kind)))}</tspan></text>',
-            f'<text class="code" x="{left + 10}" y="{middle + 14:.0f}">{_text(code)}</text></g>',
+            f'<text x="{left + 10}" y="{middle - 4:.0f}"><tspan class="kind">{xml_text(step.kind)}</tspan>',
+            f'<tspan class="muted" dx="10">{xml_text(_shortened(where, LETTERS - len(step.kind)))}</tspan></text>',
+            f'<text class="code" x="{left + 10}" y="{middle + 14:.0f}">{xml_text(code)}</text></g>',
         ]
     )
 
@@ -264,7 +264,7 @@ def _shortened(text: str, letters: int) -> str:
     return line if len(line) <= letters else f"{line[: letters - 1]}…"
 
 
-def _text(text: str) -> str:
+def xml_text(text: str) -> str:
     """What XML forbids, and what would turn round or hide the letters after it, becomes visible."""
     kept = (letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)
     return escape("".join(kept))

@@ -8,14 +8,13 @@ is folded or left out, which the page says.
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from html import escape
 from itertools import groupby
 
 from cutset.model.reproduction.log import LogComparison, LogPart, LogRow
 from cutset.model.reproduction.result import FailureMessage, Reproduction, ReproductionResult
 from cutset.model.reproduction.site import FiredFault
 from cutset.model.wording import count
-from cutset.report.reproduction.causal_picture import draw_causes, kind_in_words, message_in_words
+from cutset.report.reproduction.causal_picture import draw_causes, kind_in_words, message_in_words, xml_text
 from cutset.report.reproduction.terminal import (
     TEST,
     advice,
@@ -301,7 +300,5 @@ def _with_code(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Escaped; what would turn round or hide the letters after it becomes visible, colours of terminals go away."""
-    plain = _ANSI.sub("", text).replace("\t", "    ")
-    kept = (letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in plain)
-    return escape("".join(kept))
+    """Colours of terminals go away."""
+    return xml_text(_ANSI.sub("", text).replace("\t", "    "))
