@@ -112,7 +112,10 @@ def open_ledger(folder: Path) -> Iterator[Ledger]:
         for name, text in (("README.md", _README), (".gitignore", "*\n")):
             if not (folder / name).exists():
                 (folder / name).write_text(text)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite gives its other files the same mode
+        # Never opened where it exists: to close a file drops all locks on it that this process has, those of a ledger
+        # that is open already included, and the next process to come would take away what SQLite still writes to.
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite gives its other files the same mode
         database = sqlite3.connect(path, timeout=10, isolation_level=None)
     except (OSError, sqlite3.OperationalError) as error:
         raise TargetError(

@@ -1,4 +1,6 @@
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,24 @@ def test_two_writers_share_a_ledger_and_each_run_keeps_its_chain(tmp_path: Path)
 
         assert first.events("one") == [STARTED, ENDED] * 5
         assert first.events("two") == [STARTED] * 5
+
+
+def test_a_ledger_that_is_opened_twice_loses_nothing_to_another_process(tmp_path: Path) -> None:
+    """As when a hardening has a campaign explored while somebody looks at the report."""
+    look = "import sys, pathlib; from cutset.store.ledger import open_ledger\n"
+    look += "with open_ledger(pathlib.Path(sys.argv[1])) as ledger: print(len(ledger.events('one')))"
+
+    def seen_by_another() -> int:
+        return int(subprocess.run([sys.executable, "-c", look, tmp_path], capture_output=True, check=True).stdout)
+
+    with open_ledger(tmp_path) as outer:
+        outer.append("one", RunStarted(loop=Loop.HARDENING))
+        with open_ledger(tmp_path) as inner:
+            assert seen_by_another() == 1
+            inner.append("one", RunFinished(reason="inner"))
+            assert seen_by_another() == 2
+            outer.append("one", RunFinished())
+            assert seen_by_another() == 3
 
 
 def test_nobody_else_may_read_it(tmp_path: Path) -> None:
