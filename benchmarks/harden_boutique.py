@@ -5,44 +5,41 @@
 Ends with one JSON line: AFVR (FastFI §4.5.2, eq. 9) as predicted, and as measured.
 """
 
+import asyncio
 import json
-import os
 import secrets
-import subprocess
-import sys
 import tempfile
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from cutset.app.demo import run_boutique
+from cutset.app.explore import explore
+from cutset.app.harden import Steps, TrialEvent, conclude, decide, mesh_file_of, try_out
+from cutset.app.harden_problem import HardenOptions
+from cutset.config.explore import load_config
+from cutset.config.harden import ApiChoice, HardenChoice
 
 BUDGET = 3
 # A cart that was never read has no last good answer: for a page, an empty one will do.
-WISHES = "apis: {cart/GetCart: {fallback: last-good-or-empty}}\n"
+WISHES = HardenChoice(apis={"cart/GetCart": ApiChoice(fallback="last-good-or-empty")})
 
 
 def afvr_of_boutique() -> tuple[float, float]:
     """Predicted and measured."""
-    key = secrets.token_hex(32)
-    with tempfile.TemporaryDirectory(prefix="cutset-bench-") as folder:
-        store = Path(folder)
-        (store / "wishes.yaml").write_text(WISHES)
-        with run_boutique(2, key.encode(), store) as boutique:
+    key = secrets.token_bytes(32)
+    with tempfile.TemporaryDirectory(prefix="cutset-bench-") as folder, run_boutique(2, key, Path(folder)) as boutique:
+        config, store = load_config(boutique.config_file), Path(folder)
+        asyncio.run(_all(explore(config, key=key, store=store)))
+        decided = decide(store, "", WISHES, HardenOptions(budget=BUDGET))
+        steps = Steps(mesh_file_of(boutique.config_file), apply=True, verify=True, explore=False)
+        events = asyncio.run(_all(try_out(decided, steps, config, key=key)))
+        verification = conclude(decided, steps, events).verification
+    assert verification is not None
+    return verification.expected_afvr, verification.afvr
 
-            def cutset(*arguments: str) -> str:
-                command = [sys.executable, "-m", "cutset", *arguments, "-c", str(boutique.config_file), "--json"]
-                environment = os.environ | {"CUTSET_KEY": key}
-                result = subprocess.run(
-                    [*command, "--store", str(store)], env=environment, stdout=subprocess.PIPE, text=True, check=False
-                )
-                if result.returncode not in (0, 1):
-                    raise SystemExit(f"`cutset {arguments[0]}` exits with {result.returncode}")
-                return result.stdout
 
-            cutset("explore")
-            options = ("--budget", str(BUDGET), "--cost", str(store / "wishes.yaml"))
-            document = json.loads(cutset("harden", *options, "--apply", "local", "--verify", "--known-only"))
-    verification = document["verification"]
-    return verification["afvr_expected"], verification["afvr"]
+async def _all(events: AsyncIterator[TrialEvent]) -> list[TrialEvent]:
+    return [event async for event in events]
 
 
 def main() -> None:

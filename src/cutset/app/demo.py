@@ -11,8 +11,9 @@ from pathlib import Path
 import yaml
 
 import cutset_demo
-from cutset.app.mesh import first_version, following
+from cutset.app.mesh import following
 from cutset.errors import TargetError, UsageError
+from cutset.inject.local.change import first_version
 from cutset.inject.local.mesh import Mesh, run_mesh
 from cutset.lineage.path import Level
 from cutset.model.fault import points_of

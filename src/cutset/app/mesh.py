@@ -1,22 +1,18 @@
 """Runs a mesh from its mesh.yaml and follows it: what changes there is taken over, and who changed it can wait."""
 
-import hashlib
-import json
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from cutset.config.explore import load_mesh
-from cutset.errors import CutsetError, TargetError
+from cutset.errors import CutsetError
+from cutset.inject.local.change import FOLLOW_SECONDS, applied_file, tell_applied, version_of
 from cutset.inject.local.mesh import Mesh, run_mesh
 from cutset.model.mesh import MeshSpec
 from cutset.workload.recording.tap import tap_filter
-
-FOLLOW_SECONDS = 0.2  # between two looks at the file
 
 
 @contextmanager
@@ -44,45 +40,18 @@ def following(file: Path, mesh: Mesh, refused: Callable[[str], None] = lambda _:
     `refused` is told, in a thread of its own, why a version was not taken over.
     """
     ended = threading.Event()
-    applied = _applied_file(file)
-    seen = _digest(file.read_bytes())
+    seen = version_of(file.read_bytes())
     start = (file, mesh, ended, refused)
     known = {"seen": seen, "spec": load_mesh(file)}
     follower = threading.Thread(target=_follow, args=start, kwargs=known, name="cutset-mesh-follower")
-    _tell(applied, seen)
+    tell_applied(file, seen)
     follower.start()
     try:
         yield
     finally:
         ended.set()
         follower.join()
-        applied.unlink(missing_ok=True)
-
-
-def change_running_mesh(file: Path, text: str, *, patience: float = 40.0) -> None:
-    """Writes the file and waits until the mesh that follows it has taken it over; else leaves it as it was."""
-    if not _applied_file(file).exists():
-        raise TargetError(f"No mesh runs from `{file}`", hint=f"Start it with `cutset mesh up {file}`")
-    before = file.read_bytes()
-    if not (first := first_version(file)).exists():
-        first.write_bytes(before)
-    _put(file, text.encode())
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline:
-        told = json.loads(_applied_file(file).read_text()) if _applied_file(file).exists() else {}
-        if told.get("seen") == _digest(text.encode()):
-            if told["problem"]:
-                _put(file, before)
-                raise TargetError(f"The mesh did not take the changes of `{file}`: {told['problem']}")
-            return
-        time.sleep(FOLLOW_SECONDS / 4)
-    _put(file, before)
-    raise TargetError(f"The mesh did not take the changes of `{file}` within {patience:g} s: does it still run?")
-
-
-def first_version(file: Path) -> Path:
-    """Where the file is kept as it was before it was changed for the first time."""
-    return file.with_name(file.name + ".before")
+        applied_file(file).unlink(missing_ok=True)
 
 
 def _follow(
@@ -90,7 +59,7 @@ def _follow(
 ) -> None:
     while not ended.wait(FOLLOW_SECONDS):
         try:
-            found = _digest(file.read_bytes())
+            found = version_of(file.read_bytes())
         except OSError:  # an editor may put a new file in its place
             continue
         if found == seen:
@@ -104,23 +73,4 @@ def _follow(
         except CutsetError as error:
             problem = error.message
             refused(problem)
-        _tell(_applied_file(file), seen, problem)
-
-
-def _tell(applied: Path, seen: str, problem: str = "") -> None:
-    _put(applied, json.dumps({"seen": seen, "problem": problem}).encode())
-
-
-def _put(file: Path, content: bytes) -> None:
-    """At once, so that nobody reads half of it."""
-    beside = file.resolve().with_name(file.name + ".new")
-    beside.write_bytes(content)
-    beside.replace(file.resolve())
-
-
-def _applied_file(file: Path) -> Path:
-    return file.with_name(file.name + ".applied")
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+        tell_applied(file, seen, problem)

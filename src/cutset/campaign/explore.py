@@ -218,7 +218,7 @@ class _Campaign:
             raise HaltedError(
                 f"{', '.join(outcome.dead)} stopped answering after an experiment on {search.request.name}"
                 " and did not come back",
-                hint="Restart what is down, then run `cutset explore --resume`",
+                hint="Restart what is down, then run the command again with `--resume`",
             )
         return outcome
 

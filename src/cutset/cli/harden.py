@@ -1,14 +1,32 @@
 """`cutset harden`: what to fix first within a budget, how, and whether it helped."""
 
+import json
+import os
+import shlex
+import sys
+from collections.abc import AsyncGenerator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
+from cutset.app.harden import Steps, TrialEvent, conclude, decide, exit_code, mesh_file_of, try_out, write_manifests
+from cutset.app.harden_problem import HardenOptions
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, StoreOption
-from cutset.config.harden import Objective
+from cutset.cli.progress import show_progress
+from cutset.cli.run import run_async
+from cutset.config.explore import load_config
+from cutset.config.harden import Objective, load_harden
+from cutset.config.key import signing_key
+from cutset.errors import UsageError
 from cutset.harden.problem import Level
+from cutset.model.hardening import CutRechecked, MeshChanging
+from cutset.report.hardening.json import to_document
+from cutset.report.hardening.plot import frontier_svg
+from cutset.report.hardening.terminal import to_lines
+from cutset.report.replaying import undo_command
 
 
 class Apply(StrEnum):
@@ -39,6 +57,7 @@ def harden_command(
         bool, typer.Option("--verify", help="Inject every known cut again, and look for new ones.")
     ] = False,
     known_only: Annotated[bool, typer.Option("--known-only", help="Do not look for new cuts.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the latest unfinished hardening.")] = False,
     config_file: ConfigOption = DEFAULT_CONFIG,
     mesh_file: Annotated[
         Path | None, typer.Option("--mesh", help="mesh.yaml; by default the one beside the configuration, or in it.")
@@ -59,24 +78,42 @@ def harden_command(
     - `cutset harden --objective availability --level call-site`
     - `cutset harden --write k8s/`: VirtualServices and DestinationRules; what exists is merged with or refused
     - `cutset harden --apply local --verify`: does it help?
+    - `cutset harden --apply local --verify --resume`: after an interruption: no cut is injected a second time
     """
-    from cutset.cli.harden_run import HardenOptions, run_harden  # loads SciPy, which takes a while
+    steps = Steps(mesh_file or mesh_file_of(config_file), apply is not None, verify, explore=not known_only)
+    live = steps.apply or steps.verify
+    if resume and not live:
+        raise UsageError("`--resume` goes with `--apply` or `--verify`")
+    if steps.apply and steps.mesh_file is None:
+        raise UsageError("There is no mesh.yaml to change", hint="Name it with `--mesh`")
+    options = HardenOptions(budget, level, objective, tuple(high or ()))
+    decided = decide(store, campaign, load_harden(cost, config_file), options)
+    events: list[TrialEvent] = []
+    if live:
+        config = load_config(config_file)
+        _follow(try_out(decided, steps, config, key=signing_key(os.environ), resume=resume), events)
+    found = conclude(decided, steps, events)
+    written = write_manifests(found, write) if write else []
+    if plot:
+        plot.write_text(frontier_svg(found.frontier, budget=budget))
+    if as_json:
+        print(json.dumps(to_document(found, written), indent=2))
+    else:
+        console = Console(highlight=False, soft_wrap=True)
+        for line in to_lines(found, written):
+            console.print(line)
+    raise typer.Exit(exit_code(found))
 
-    options = HardenOptions(
-        campaign=campaign,
-        budget=budget,
-        level=level,
-        objective=objective,
-        high=tuple(high or ()),
-        cost=cost,
-        write=write,
-        plot=plot,
-        apply=apply is not None,
-        verify=verify,
-        known_only=known_only,
-        config_file=config_file,
-        mesh_file=mesh_file,
-        as_json=as_json,
-        store=store,
-    )
-    raise typer.Exit(run_harden(options))
+
+def _follow(events: AsyncGenerator[TrialEvent, None], recorded: list[TrialEvent]) -> None:
+    try:
+        run_async(show_progress(events, recorded))
+    except KeyboardInterrupt:
+        rechecked = sum(isinstance(event, CutRechecked) for event in recorded)
+        words = [word for word in sys.argv[1:] if word != "--resume"]
+        hint = f"Stopped; what is known of {rechecked} cuts is kept. "
+        hint += f"Go on with `{shlex.join(['cutset', *words, '--resume'])}`"
+        changes = [event for event in recorded if isinstance(event, MeshChanging) and event.original.exists()]
+        undo = f", or undo what was applied with `{undo_command(changes[0])}`" if changes else ""
+        Console(stderr=True).print(hint + undo, highlight=False, markup=False, soft_wrap=True)
+        raise

@@ -1,31 +1,32 @@
 """Live progress of a campaign on standard error: a row per request on a terminal, now and then a line elsewhere."""
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import TypeVar
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from cutset.model.event import CampaignEvent, ExperimentFinished, RequestAudited, RequestFinished
+from cutset.model.event import ExperimentFinished, RequestAudited, RequestFinished
 from cutset.model.outcome import Verdict
+from cutset.store.codec import RecordedEvent
 
 LINE_SECONDS = 10  # between lines where there is no terminal: CI systems kill silent builds after some minutes
 NAME_LENGTH = 18  # so that a row fits 100 columns
 
+EventType = TypeVar("EventType", bound=RecordedEvent)
 
-async def show_progress(events: AsyncGenerator[CampaignEvent, None], recorded: list[CampaignEvent]) -> None:
+
+async def show_progress(events: AsyncGenerator[EventType, None], recorded: list[EventType]) -> None:
     """Consumes the events to their end, into `recorded`."""
-    console = Console(stderr=True, highlight=False)
-    if console.is_terminal:
-        await _show_rows(_kept(events, recorded), console)
-    else:
-        await _show_lines(_kept(events, recorded), console)
+    console, kept = Console(stderr=True, highlight=False), _kept(events, recorded)
+    await (_show_rows(kept, console) if console.is_terminal else _show_lines(kept, console))
 
 
-async def _show_rows(events: AsyncGenerator[CampaignEvent, None], console: Console) -> None:
+async def _show_rows(events: AsyncIterator[RecordedEvent], console: Console) -> None:
     columns = (
         TextColumn("{task.description}"),
         MofNCompleteColumn(),
@@ -45,7 +46,7 @@ async def _show_rows(events: AsyncGenerator[CampaignEvent, None], console: Conso
                 )
 
 
-async def _show_lines(events: AsyncGenerator[CampaignEvent, None], console: Console) -> None:
+async def _show_lines(events: AsyncIterator[RecordedEvent], console: Console) -> None:
     progress_of: dict[str, RequestProgress] = {}
     due = time.monotonic() + LINE_SECONDS
     async for event in events:
@@ -88,7 +89,7 @@ class RequestProgress:
 _TOTALS = ("done", "left", "found")
 
 
-def take_note(event: CampaignEvent, progress_of: dict[str, RequestProgress]) -> None:
+def take_note(event: RecordedEvent, progress_of: dict[str, RequestProgress]) -> None:
     match event:
         case ExperimentFinished(request=request, outcome=outcome):
             known = progress_of.setdefault(request, RequestProgress())
@@ -111,9 +112,7 @@ def _short(name: str) -> str:
     return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 1]}…"
 
 
-async def _kept(
-    events: AsyncGenerator[CampaignEvent, None], recorded: list[CampaignEvent]
-) -> AsyncGenerator[CampaignEvent, None]:
+async def _kept(events: AsyncGenerator[EventType, None], recorded: list[EventType]) -> AsyncGenerator[EventType, None]:
     async with aclosing(events):
         async for event in events:
             recorded.append(event)

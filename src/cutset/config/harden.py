@@ -62,6 +62,10 @@ class HardenChoice:
         return frozenset(name for name, each in self.apis.items() if each.hardened)
 
     @property
+    def fallbacks(self) -> dict[str, str]:
+        return {name: each.fallback for name, each in self.apis.items() if each.fallback is not None}
+
+    @property
     def failure_rates(self) -> dict[str, float]:
         return {name: each.failure_rate for name, each in self.apis.items() if each.failure_rate is not None}
 

@@ -5,19 +5,18 @@ from typing import Any
 
 from cutset.harden.remedies.evidence import Evidence, safe_to_repeat
 from cutset.harden.remedies.timeout import seconds_for
+from cutset.manifests.mesh_file import MeshSettings
 from cutset.model.advice import Advice
 from cutset.model.point import Point
 
 _NEED_SAFETY = ("retries", "retry_budget_percent", "hedge_after_seconds")
 
-ServiceSettings = dict[str, dict[str, Any]]  # by service
-
 
 def mesh_settings(
     advice: Mapping[Point, Sequence[Advice]], known: Mapping[Point, Evidence]
-) -> tuple[ServiceSettings, list[str]]:
+) -> tuple[MeshSettings, list[str]]:
     """By service, and what is left out: in mesh.yaml settings hold for a whole service, so all its APIs must agree."""
-    settings: ServiceSettings = {}
+    settings: dict[str, dict[str, Any]] = {}
     left_out: list[str] = []
     for site, given in sorted(advice.items()):
         service = settings.setdefault(site.service, {})

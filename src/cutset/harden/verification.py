@@ -9,31 +9,11 @@ from dataclasses import dataclass, field
 from math import fsum
 
 from cutset.model.finding import Finding
-from cutset.model.outcome import Outcome, Verdict
+from cutset.model.hardening import CallsObserved, CutRechecked, Effort, HardeningEvent
+from cutset.model.summary import CampaignSummary
 
 NOTABLE_SECONDS = 0.005  # a median that grew by less is noise
 NOTABLE_FACTOR = 1.2
-
-
-@dataclass(frozen=True, slots=True)
-class Recheck:
-    finding: Finding
-    outcome: Outcome  # of the same cut, now
-    expected_gone: bool
-
-    @property
-    def remains(self) -> bool:
-        """Also when nobody can tell: what is not proven gone counts as there."""
-        return self.outcome.verdict in (Verdict.FAILED, Verdict.UNKNOWN)
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """What requests of a class take, without faults and under the known cuts."""
-
-    seconds: float  # the median without faults
-    calls: float  # attempts per request, on average
-    calls_with_faults: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +34,7 @@ class ClassResult:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    rechecks: tuple[Recheck, ...]
+    rechecks: tuple[CutRechecked, ...]
     # Found afterwards; none of the three if it was not looked for.
     new_cuts: tuple[Finding, ...] = ()  # that contain no cut that was known
     grown_cuts: tuple[Finding, ...] = ()  # that contain one: it takes more failures now
@@ -77,7 +57,7 @@ class Verification:
         return fsum(each.expected_afvr for each in self.classes) / max(len(self.classes), 1)
 
     @property
-    def disappointments(self) -> tuple[Recheck, ...]:
+    def disappointments(self) -> tuple[CutRechecked, ...]:
         """Expected to be gone, and not."""
         return tuple(each for each in self.rechecks if each.expected_gone and each.remains)
 
@@ -111,6 +91,32 @@ class Verification:
         return sorted(self.before.keys() & self.after.keys())
 
 
+def verification_of(
+    events: Iterable[HardeningEvent], known: CampaignSummary, explored: CampaignSummary | None
+) -> Verification | None:
+    """From what was recorded, the campaign that was hardened against, and the one afterwards; None without rechecks."""
+    rechecks: dict[str, CutRechecked] = {}
+    observed: list[CallsObserved] = []
+    for event in events:
+        match event:
+            case CutRechecked():
+                rechecks[event.finding.id] = event
+            case CallsObserved():
+                observed.append(event)
+    if not rechecks:
+        return None
+    new, grown = compared(known.findings, explored.findings) if explored else ((), ())
+    return Verification(
+        tuple(rechecks[finding.id] for finding in known.findings if finding.id in rechecks),
+        new_cuts=new,
+        grown_cuts=grown,
+        new_degradations=new_degradations(known.degradations, explored.degradations) if explored else (),
+        explored=explored is not None,
+        before=observed[0].efforts if len(observed) > 1 else {},
+        after=observed[-1].efforts,
+    )
+
+
 def compared(before: Iterable[Finding], after: Iterable[Finding]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
     """Of what was found afterwards: what is new, and what contains a cut that was known before and is larger."""
     known: dict[str, list[Finding]] = {}
@@ -131,7 +137,7 @@ def new_degradations(before: Iterable[Finding], after: Iterable[Finding]) -> tup
     return tuple(each for each in after if (each.request, each.cut) not in known)
 
 
-def _class_result(request: str, rechecks: Sequence[Recheck]) -> ClassResult:
+def _class_result(request: str, rechecks: Sequence[CutRechecked]) -> ClassResult:
     own = [each for each in rechecks if each.finding.request == request]
     return ClassResult(
         request,

@@ -9,7 +9,7 @@ import yaml
 
 from cutset.errors import InputError
 
-Settings = Mapping[str, Mapping[str, Any]]  # by service
+MeshSettings = Mapping[str, Mapping[str, Any]]  # by service
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Merged:
     kept: tuple[str, ...]  # what was there and differs, and so stays
 
 
-def merge_settings(text: str, settings: Settings) -> Merged:
+def merge_settings(text: str, settings: MeshSettings) -> Merged:
     """The text of a mesh.yaml, or of a cutset.yaml with a `mesh` section, with these settings added."""
     root, content = yaml.compose(text, yaml.SafeLoader), yaml.safe_load(text)
     if isinstance(content, dict) and "mesh" in content:

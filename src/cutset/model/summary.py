@@ -49,6 +49,10 @@ class CampaignSummary:
         return [finding for request in self.requests for finding in request.findings]
 
     @property
+    def degradations(self) -> list[Finding]:
+        return [finding for request in self.requests for finding in request.degradations]
+
+    @property
     def complete(self) -> bool:
         """Whether each request is decided up to the size asked for, by experiments of its own."""
         return self.finished and not any(

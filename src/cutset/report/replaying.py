@@ -1,8 +1,9 @@
-"""Commands that try a finding again, or go on, composed for whoever reads: from where they are and the ledger is."""
+"""Commands that try again, go on or undo, composed for whoever reads: from where they are and the ledger is."""
 
 import shlex
 from pathlib import Path
 
+from cutset.model.hardening import MeshChanging
 from cutset.model.run import RunStarted
 
 DEFAULT_STORE = Path(".cutset")
@@ -24,6 +25,11 @@ def _command(started: RunStarted, store: Path) -> str:
     words += ["-c", str(config)] if config != DEFAULT_CONFIG else []
     words += ["--store", str(from_here(store))] if from_here(store) != DEFAULT_STORE else []
     return shlex.join(words)
+
+
+def undo_command(change: MeshChanging) -> str:
+    """Puts the file of the mesh back to what it was before its first change; empty if there is nothing to undo."""
+    return shlex.join(["cp", str(from_here(change.original)), str(from_here(change.file))]) if change.added else ""
 
 
 def from_here(path: Path) -> Path:

@@ -16,10 +16,11 @@ from cutset.errors import InputError
 from cutset.model.drill import DrillEvent
 from cutset.model.event import CampaignEvent
 from cutset.model.fault import Effect, Fault
+from cutset.model.hardening import HardeningEvent
 from cutset.model.point import Point
 from cutset.model.reproduction.event import ReproductionEvent
 
-RecordedEvent = CampaignEvent | DrillEvent | ReproductionEvent
+RecordedEvent = CampaignEvent | DrillEvent | HardeningEvent | ReproductionEvent
 RECORDED: Mapping[str, type] = {kind.__name__: kind for kind in get_args(RecordedEvent)}
 
 _AS_TEXT = (Point, Effect, Fault, Path)  # `str` of them says it all

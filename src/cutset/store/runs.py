@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from cutset.errors import UsageError
 from cutset.model.event import CampaignEvent
+from cutset.model.hardening import HardeningEvent
 from cutset.model.run import Loop, RunRecord, RunStarted
 from cutset.model.wording import known_names
 from cutset.store.codec import to_jsonable
@@ -33,7 +34,10 @@ def new_run(ledger: Ledger, started: RunStarted) -> Iterator[str]:
 
 @contextmanager
 def resumed_run(ledger: Ledger, wanted: RunStarted) -> Iterator[str]:
-    """The id of the latest unfinished run of the loop, if it was begun under the same fingerprint; ours alone."""
+    """The id of the latest unfinished run of the loop for the same purpose; ours alone.
+
+    It must have been begun under the same fingerprint.
+    """
     run = unfinished_run(ledger, wanted)
     with _held(ledger, run.id):
         yield run.id
@@ -41,7 +45,7 @@ def resumed_run(ledger: Ledger, wanted: RunStarted) -> Iterator[str]:
 
 def unfinished_run(ledger: Ledger, wanted: RunStarted) -> RunRecord:
     loop, hint = wanted.loop, f"Start one with `cutset {wanted.command}`"
-    open_runs = [run for run in ledger.runs(loop) if not run.finished and not run.started.part_of]
+    open_runs = [run for run in ledger.runs(loop) if not run.finished and run.started.part_of == wanted.part_of]
     if not open_runs:
         raise UsageError(f"There is no unfinished {loop} to resume", hint=hint)
     if changed := _differing(open_runs[-1].started.fingerprint, wanted.fingerprint):
@@ -67,6 +71,10 @@ def latest_run(ledger: Ledger, loop: Loop, wanted: str = "") -> RunRecord:
 
 def campaign_events(ledger: Ledger, run: str) -> list[CampaignEvent]:
     return [event for event in ledger.events(run) if isinstance(event, CampaignEvent)]
+
+
+def hardening_events(ledger: Ledger, run: str) -> list[HardeningEvent]:
+    return [event for event in ledger.events(run) if isinstance(event, HardeningEvent)]
 
 
 def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

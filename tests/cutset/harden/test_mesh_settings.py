@@ -1,8 +1,9 @@
 from dataclasses import replace
 
 from cutset.harden.mesh_settings import mesh_settings
-from cutset.harden.remedies.evidence import Evidence, Latency
+from cutset.harden.remedies.evidence import Evidence
 from cutset.harden.remedies.registry import advise
+from cutset.model.hardening import Latency
 from cutset.model.point import Point
 
 LATENCY = Latency(calls=5_000, median=0.1, p99=0.5, p999=0.6, longest=2.0)

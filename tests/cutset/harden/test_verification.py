@@ -1,19 +1,24 @@
 import pytest
+from tests.samples.campaign import experiment
 
-from cutset.harden.verification import Effort, Recheck, Verification, compared, new_degradations
+from cutset.harden.verification import Verification, compared, new_degradations, verification_of
+from cutset.model.event import CampaignEvent, CampaignStarted
 from cutset.model.fault import cut_of
 from cutset.model.finding import Finding
+from cutset.model.hardening import CallsObserved, CutRechecked, Effort, HardeningStarted
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.point import Point
+from cutset.model.run import RunFinished
+from cutset.model.summary import CampaignSummary, summarise
 
 
 def finding(request: str, *points: str) -> Finding:
     return Finding(request, Outcome(cut_of(map(Point.parse, points)), Verdict.FAILED))
 
 
-def recheck(request: str, verdict: Verdict, *, expected_gone: bool = True) -> Recheck:
-    known = finding(request, "cart/Get")
-    return Recheck(known, Outcome(known.cut, verdict), expected_gone)
+def recheck(request: str, verdict: Verdict, *, expected_gone: bool = True) -> CutRechecked:
+    outcome = Outcome(finding(request, "cart/Get").cut, verdict)
+    return CutRechecked(request=request, outcome=outcome, expected_gone=expected_gone)
 
 
 def test_afvr_is_the_share_of_cuts_that_remain_averaged_over_requests() -> None:
@@ -62,3 +67,47 @@ def test_latency_and_calls_that_were_added_are_told_if_notable(
 ) -> None:
     found = Verification((), before={"a": before, "b": before}, after={"a": after})
     assert (found.slower, found.amplified) == (slower, amplified)
+
+
+def summary(*events: CampaignEvent) -> CampaignSummary:
+    return summarise([CampaignStarted(requests=("a", "b"), max_size=2), *events, RunFinished()])
+
+
+def test_it_is_made_of_what_was_recorded_in_the_order_of_what_was_known() -> None:
+    known = summary(
+        experiment("b", Verdict.FAILED, "500", "cart/Get"), experiment("a", Verdict.FAILED, "500", "ad/Get")
+    )
+    after = summary(
+        experiment("a", Verdict.FAILED, "500", "ad/Get", "ad-fallback/Get"),
+        experiment("a", Verdict.FAILED, "500", "tax/Get"),
+        experiment("b", Verdict.DEGRADED, "200, but", "cart/Get"),
+    )
+    calm, hardened = ({"a": Effort(0.1, calls, 0), "b": Effort(0.1, calls, 0)} for calls in (1, 2))
+    gone = CutRechecked(request="a", outcome=Outcome(known.findings[0].cut, Verdict.SURVIVED), expected_gone=True)
+    events = [
+        HardeningStarted(campaign="one"),
+        CallsObserved(efforts=calm),
+        CallsObserved(efforts=hardened),
+        recheck("b", Verdict.DEGRADED),
+        gone,
+    ]
+
+    found = verification_of(events, known, after)
+
+    assert found is not None
+    assert found.rechecks == (gone, events[3])
+    assert (found.before, found.after, found.explored) == (calm, hardened, True)
+    assert [each.outcome.cut for each in found.grown_cuts] == [after.findings[1].cut]
+    assert [each.outcome.cut for each in found.new_cuts] == [after.findings[0].cut]
+    assert [each.request for each in found.new_degradations] == ["b"]
+
+
+def test_without_an_exploration_nothing_new_is_claimed_and_without_rechecks_nothing_at_all() -> None:
+    known = summary(experiment("b", Verdict.FAILED, "500", "cart/Get"))
+    observed = CallsObserved(efforts={"b": Effort(0.1, 1, 0)})
+
+    found = verification_of([observed, recheck("b", Verdict.FAILED)], known, None)
+
+    assert found is not None
+    assert (found.before, found.after, found.explored) == ({}, observed.efforts, False)
+    assert verification_of([observed], known, None) is None

@@ -17,6 +17,17 @@ from cutset.model.event import (
     RequestFinished,
 )
 from cutset.model.fault import Effect, EffectKind, Fault
+from cutset.model.hardening import (
+    CallsObserved,
+    CutRechecked,
+    Effort,
+    HardeningEvent,
+    HardeningStarted,
+    Latency,
+    MeshChanged,
+    MeshChanging,
+)
+from cutset.model.mesh import MeshService
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.point import Point
 from cutset.model.run import Loop, RunFinished, RunStarted
@@ -95,6 +106,24 @@ events = st.one_of(
 
 @given(events)
 def test_every_event_survives_the_round_trip_through_json(event: CampaignEvent) -> None:
+    assert event_from_json(*event_to_json(event)) == event
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        HardeningStarted(campaign="one", services=(MeshService("cart", "grpc", ("h:1",), fallback={"Get": "empty"}),)),
+        CallsObserved(
+            efforts={"GET /": Effort(0.1, 2, 3.5)},
+            latencies={Point("cart", "Get"): Latency(9, 0.1, 0.2, 0.3, 0.4)},
+            recovered={Point("ad", "GET /ads", caller="web"): 2},
+        ),
+        MeshChanging(file=Path("a.yaml"), original=Path("/b"), added=("x.y: 1",), kept=(), left_out=("z",)),
+        MeshChanged(),
+        CutRechecked(request="GET /", outcome=Outcome(frozenset(), Verdict.SURVIVED), expected_gone=True),
+    ],
+)
+def test_so_does_every_event_of_a_hardening(event: HardeningEvent) -> None:
     assert event_from_json(*event_to_json(event)) == event
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,20 @@ def test_the_latest_run_is_one_that_serves_no_other(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="no campaign `third`") as caught:
             latest_run(ledger, Loop.CAMPAIGN, "third")
         assert caught.value.hint == "Known: `first`, `verification`"
+
+
+def test_a_run_that_serves_another_is_resumed_for_that_one_only(tmp_path: Path) -> None:
+    served = replace(STARTED, part_of="hardening")
+    with open_ledger(tmp_path) as ledger:
+        with new_run(ledger, served) as run:
+            pass
+        with pytest.raises(UsageError, match="no unfinished drill"), resumed_run(ledger, STARTED):
+            pass
+        other = replace(STARTED, part_of="another")
+        with pytest.raises(UsageError, match="no unfinished drill"), resumed_run(ledger, other):
+            pass
+        with resumed_run(ledger, served) as again:
+            assert again == run
 
 
 def test_a_fingerprint_tells_requests_apart_and_holds_nothing_of_them() -> None:

@@ -8,6 +8,7 @@ from math import ceil
 from cutset.model.event import CampaignEvent, ExperimentFinished, RequestAudited
 from cutset.model.fault import points_of
 from cutset.model.finding import Finding
+from cutset.model.hardening import Latency
 from cutset.model.outcome import Verdict
 from cutset.model.point import Point
 
@@ -16,17 +17,6 @@ _SAFE_METHODS = ("GET ", "HEAD ", "OPTIONS ")  # RFC 9110 §9.2.1
 _SAFE_NAMES = re.compile(
     r"(Get|BatchGet|List|Search|Find|Read|Query|Count|Check|Lookup|Fetch|Describe|Exists|Has|Is)(?![a-z])"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Latency:
-    """How long calls took, in seconds."""
-
-    calls: int
-    median: float
-    p99: float
-    p999: float
-    longest: float
 
 
 @dataclass(frozen=True, slots=True)

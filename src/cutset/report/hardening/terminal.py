@@ -1,77 +1,36 @@
-"""What to harden, why, and whether it helped: as text for people and as JSON for machines."""
+"""What to harden, why, and whether it helped, as text for people."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 from rich.markup import escape
 
 from cutset.harden.choose import Infeasible
+from cutset.harden.decision import HardenedSite, Hardening
 from cutset.harden.frontier import Frontier
-from cutset.harden.problem import Candidate, Choice, Problem, expected_afvr
-from cutset.harden.verification import Effort, Recheck, Verification
-from cutset.model.advice import Advice, Declined
-from cutset.model.finding import Finding
+from cutset.harden.importance import caveat, in_words
+from cutset.harden.odds import Odds
+from cutset.harden.problem import Choice, expected_afvr
+from cutset.harden.verification import Verification
+from cutset.model.hardening import CutRechecked, MeshChanging
 from cutset.model.outcome import Verdict
 from cutset.model.wording import count
 from cutset.report.campaign.terminal import describe_cut
+from cutset.report.replaying import undo_command
 
-FORMAT = 1
 LIKELIEST_SHOWN = 5
+IMPORTANT_SHOWN = 3
 _LEVELS = {"api": "API", "call-site": "call site"}
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A candidate that was chosen, with what to do there."""
-
-    candidate: Candidate
-    breaks: tuple[str, ...]  # requests
-    advice: tuple[Advice, ...]
-    declined: tuple[Declined, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Odds:
-    """How many requests fail per day, as far as the failure rates of points tell."""
-
-    per_day: float
-    failed_before: float
-    failed_after: float
-    likeliest: tuple[tuple[Finding, float], ...]  # findings by failed requests per day, the worst first
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    added: tuple[str, ...]
-    kept: tuple[str, ...]  # what the mesh has and was not changed
-    left_out: tuple[str, ...]
-    undo: str = ""  # the command
-
-
-@dataclass(frozen=True, slots=True)
-class Hardening:
-    campaign: str
-    level: str
-    objective: str
-    problem: Problem
-    choice: Choice
-    frontier: Frontier
-    sites: tuple[Site, ...]
-    odds: Odds | None = None
-    written: tuple[str, ...] = ()
-    applied: Applied | None = None
-    verification: Verification | None = None
-
-
-def to_lines(found: Hardening) -> Iterator[str]:
-    """Lines with rich's markup."""
-    choice, total = found.choice, len(found.problem.weaknesses)
+def to_lines(found: Hardening, written: Sequence[Path] = ()) -> Iterator[str]:
+    """Lines with rich's markup. `written` are the manifests."""
+    choice, total = found.decision.choice, len(found.decision.problem.weaknesses)
     gone = total - len(choice.remaining)
     proof = "proven best" if choice.proven else "not proven best"
     sites = count(len(choice.chosen), _LEVELS.get(found.level, found.level))
     yield f"[bold]Harden {sites}[/] of cost {choice.cost:g}  [dim]{proof}[/]"
-    afvr = expected_afvr(found.problem, choice)
+    afvr = expected_afvr(found.decision.problem, choice)
     yield f"That mitigates {gone} of {count(total, 'finding')}; AFVR would be {afvr:.3f}"
     for number, site in enumerate(found.sites, start=1):
         yield ""
@@ -83,14 +42,14 @@ def to_lines(found: Hardening) -> Iterator[str]:
     if found.odds:
         yield ""
         yield from _odds_lines(found.odds)
-    for name in found.written:
-        yield f"written  [green]{escape(name)}[/]"
-    if found.applied:
+    for file in written:
+        yield f"written  [green]{escape(str(file))}[/]"
+    if found.change:
         yield ""
-        yield from _applied_lines(found.applied)
+        yield from _change_lines(found.change)
     if found.verification:
         yield ""
-        yield from _verification_lines(found.verification)
+        yield from _verification_lines(found.verification, found.replay)
 
 
 def infeasible_message(found: Infeasible) -> tuple[str, str]:
@@ -108,7 +67,7 @@ def infeasible_message(found: Infeasible) -> tuple[str, str]:
     )
 
 
-def _site_lines(number: int, site: Site) -> Iterator[str]:
+def _site_lines(number: int, site: HardenedSite) -> Iterator[str]:
     cost = f"  [dim]cost {site.candidate.cost:g}[/]" if site.candidate.cost != 1 else ""
     yield f"{number}. [bold]{escape(site.candidate.name)}[/]{cost}"
     yield f"   breaks {escape(', '.join(site.breaks))}"
@@ -138,23 +97,33 @@ def _odds_lines(odds: Odds) -> Iterator[str]:
     yield f"Of {odds.per_day:,.0f} requests a day {before:,.3g} fail for known causes; hardened, {after:,.3g}"
     for finding, failed in odds.likeliest[:LIKELIEST_SHOWN]:
         yield f"  {failed:>8.3g} a day  {escape(finding.request)}  {escape(describe_cut(finding.cut))}"
+    yield ""
+    yield from _importance_lines(odds)
 
 
-def _applied_lines(applied: Applied) -> Iterator[str]:
+def _importance_lines(odds: Odds) -> Iterator[str]:
+    yield "[bold]What matters most[/], before anything is hardened"
+    for each in odds.importances.ranked[:IMPORTANT_SHOWN]:
+        yield f"  {escape(each.name)}: {in_words(each)}"
+    if rests_on := caveat(odds.importances):
+        yield f"  [dim]{escape(rests_on)}[/]"
+
+
+def _change_lines(change: MeshChanging) -> Iterator[str]:
     yield "[bold]Applied to the local mesh[/]"
-    for each in applied.added:
+    for each in change.added:
         yield f"  [green]+[/] {escape(each)}"
-    for each in applied.kept:
+    for each in change.kept:
         yield f"  [yellow]kept[/] {escape(each)}"
-    for each in applied.left_out:
+    for each in change.left_out:
         yield f"  [dim]left out {escape(each)}[/]"
-    if any(".fallback" in each for each in applied.added):
+    if any(".fallback" in each for each in change.added):
         yield "  [dim]Calls with a fallback go through a stand-in here, which takes some milliseconds of its own.[/]"
-    if applied.undo:
-        yield f"  undo with [green]{escape(applied.undo)}[/]"
+    if undo := undo_command(change):
+        yield f"  undo with [green]{escape(undo)}[/]"
 
 
-def _verification_lines(found: Verification) -> Iterator[str]:
+def _verification_lines(found: Verification, replay: str) -> Iterator[str]:
     yield f"[bold]AFVR {found.afvr:.3f} measured, {found.expected_afvr:.3f} predicted[/], 1 before"
     for each in found.classes:
         yield (
@@ -165,6 +134,7 @@ def _verification_lines(found: Verification) -> Iterator[str]:
         yield _recheck_line(recheck)
     for finding in found.new_cuts:
         yield f"  [red]new cut[/]       {escape(finding.request)}  {escape(describe_cut(finding.cut))}"
+        yield f"  {'':<13} [dim]replay with[/] [green]{escape(f'{replay} {finding.id}')}[/]"
     for finding in found.grown_cuts:
         yield f"  [dim]takes more[/]    {escape(finding.request)}  {escape(describe_cut(finding.cut))}"
     for finding in found.new_degradations:
@@ -180,7 +150,7 @@ def _verification_lines(found: Verification) -> Iterator[str]:
         yield "  [dim]new cuts were not looked for[/]"
 
 
-def _recheck_line(recheck: Recheck) -> str:
+def _recheck_line(recheck: CutRechecked) -> str:
     words = {
         Verdict.FAILED: "[red]x remains[/]      ",
         Verdict.UNKNOWN: "[magenta]? cannot tell[/]  ",
@@ -191,97 +161,3 @@ def _recheck_line(recheck: Recheck) -> str:
     reason = "" if recheck.outcome.verdict is Verdict.SURVIVED else f"  [dim]{escape(recheck.outcome.reason)}[/]"
     finding = recheck.finding
     return f"  {words}{escape(finding.request)}  {escape(describe_cut(finding.cut))}{expected}{reason}"
-
-
-def to_document(found: Hardening) -> dict[str, Any]:
-    choice = found.choice
-    document: dict[str, Any] = {
-        "format": FORMAT,
-        "campaign": found.campaign,
-        "level": found.level,
-        "objective": found.objective,
-        "budget": choice.budget,
-        "cost": choice.cost,
-        "proven": choice.proven,
-        "covered": choice.covered,
-        "coverage": choice.coverage,
-        "findings": len(found.problem.weaknesses),
-        "remaining": [each.finding for each in choice.remaining],
-        "afvr_predicted": expected_afvr(found.problem, choice),
-        "sites": [_site_document(site) for site in found.sites],
-        "frontier": [
-            {"budget": each.budget, "covered": each.covered, "coverage": each.coverage, "gain": each.gain}
-            for each in found.frontier.points
-        ],
-        "diminishing_from": found.frontier.points[found.frontier.knee].budget,
-        "written": list(found.written),
-    }
-    if found.odds:
-        document["requests_per_day"] = found.odds.per_day
-        document["failed_per_day"] = {"before": found.odds.failed_before, "after": found.odds.failed_after}
-        document["likeliest"] = [{"id": each.id, "failed_per_day": failed} for each, failed in found.odds.likeliest]
-    if found.applied:
-        lists = {name: list(getattr(found.applied, name)) for name in ("added", "kept", "left_out")}
-        document["applied"] = lists | {"undo": found.applied.undo}
-    if found.verification:
-        document["verification"] = _verification_document(found.verification)
-    return document
-
-
-def _site_document(site: Site) -> dict[str, Any]:
-    return {
-        "name": site.candidate.name,
-        "cost": site.candidate.cost,
-        "rank": site.candidate.rank,
-        "breaks": list(site.breaks),
-        "remedies": [
-            {
-                "name": each.remedy,
-                "against": each.against,
-                "why": each.why,
-                "settings": dict(each.settings),
-                "risks": list(each.risks),
-                "survives_outage": each.survives_outage,
-            }
-            for each in site.advice
-        ],
-        "declined": [{"name": each.remedy, "why": each.why} for each in site.declined],
-    }
-
-
-def _verification_document(found: Verification) -> dict[str, Any]:
-    return {
-        "afvr": found.afvr,
-        "afvr_expected": found.expected_afvr,
-        "classes": [
-            {"request": each.request, "before": each.before, "afvr": each.afvr, "afvr_expected": each.expected_afvr}
-            for each in found.classes
-        ],
-        "cuts": [
-            {
-                "id": each.finding.id,
-                "request": each.finding.request,
-                "cut": sorted(map(str, each.finding.cut)),
-                "verdict": each.outcome.verdict.value,
-                "reason": each.outcome.reason,
-                "expected_gone": each.expected_gone,
-            }
-            for each in found.rechecks
-        ],
-        "explored": found.explored,
-        "new_cuts": _findings(found.new_cuts),
-        "grown_cuts": _findings(found.grown_cuts),
-        "new_degradations": _findings(found.new_degradations),
-        "before": {request: _effort(each) for request, each in found.before.items()},
-        "after": {request: _effort(each) for request, each in found.after.items()},
-    }
-
-
-def _findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    return [
-        {"request": each.request, "cut": sorted(map(str, each.cut)), "reason": each.outcome.reason} for each in findings
-    ]
-
-
-def _effort(effort: Effort) -> dict[str, float]:
-    return {"seconds": effort.seconds, "calls": effort.calls, "calls_with_faults": effort.calls_with_faults}

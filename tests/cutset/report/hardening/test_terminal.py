@@ -1,49 +1,11 @@
-import json
 from dataclasses import replace
+from pathlib import Path
 
-from cutset.harden.choose import Infeasible, choose
-from cutset.harden.frontier import frontier
-from cutset.harden.problem import Choice, problem_of
-from cutset.harden.remedies.evidence import Evidence
-from cutset.harden.remedies.registry import advise
-from cutset.harden.verification import Effort, Recheck, Verification
-from cutset.model.fault import cut_of
-from cutset.model.finding import Finding
-from cutset.model.outcome import Outcome, Verdict
-from cutset.model.point import Point
-from cutset.report.hardening.terminal import Applied, Hardening, Odds, Site, infeasible_message, to_document, to_lines
+from tests.samples.hardening_result import DECIDED, ODDS, TRIED, VERIFICATION
 
-
-def finding(request: str, *points: str, reason: str = "500") -> Finding:
-    return Finding(request, Outcome(cut_of(map(Point.parse, points)), Verdict.FAILED, reason))
-
-
-CART, ADS = finding("GET /[x]", "cart/GetCart"), finding("GET /[x]", "ad/GetAds")
-PROBLEM = problem_of([CART, ADS])
-BEST = choose(PROBLEM, 1)
-assert isinstance(BEST, Choice)
-ADVICE, DECLINED = advise(Evidence(Point("ad", "GetAds"), breaks=("GET /[x]",)))
-FOUND = Hardening(
-    campaign="one",
-    level="api",
-    objective="coverage",
-    problem=PROBLEM,
-    choice=BEST,
-    frontier=frontier(PROBLEM),
-    sites=(Site(BEST.chosen[0], ("GET /[x]",), tuple(ADVICE), tuple(DECLINED)),),
-)
-VERIFICATION = Verification(
-    (
-        Recheck(ADS, Outcome(ADS.cut, Verdict.DEGRADED, "200, but missing ads"), expected_gone=True),
-        Recheck(CART, Outcome(CART.cut, Verdict.FAILED, "500 [oops]"), expected_gone=True),
-    ),
-    new_cuts=(finding("GET /[x]", "ad-fallback/GetAds"),),
-    grown_cuts=(finding("GET /[x]", "ad/GetAds", "ad-fallback/GetAds"),),
-    new_degradations=(finding("GET /[x]", "ad/GetAds", reason="200, but missing ads"),),
-    explored=True,
-    before={"GET /[x]": Effort(0.1, 10, 5)},
-    after={"GET /[x]": Effort(0.2, 10, 20)},
-)
+from cutset.harden.choose import Infeasible
+from cutset.harden.decision import Hardening
+from cutset.report.hardening.terminal import infeasible_message, to_lines
 
 
 def lines(found: Hardening) -> str:
@@ -51,45 +13,45 @@ def lines(found: Hardening) -> str:
 
 
 def test_what_was_measured_stands_beside_what_was_predicted() -> None:
-    text = lines(replace(FOUND, verification=VERIFICATION))
+    text = lines(TRIED)
     assert "AFVR 0.500 measured, 0.000 predicted[/], 1 before" in text
     assert r"x remains[/]      GET /\[x]  cart/GetCart  [bold]not as predicted[/]  [dim]500 \[oops][/]" in text
     assert "200, but missing ads" in text
     assert r"new cut[/]       GET /\[x]  ad-fallback/GetAds" in text
+    assert f"cutset explore --replay {VERIFICATION.new_cuts[0].id}" in text
     assert r"takes more[/]    GET /\[x]  ad/GetAds + ad-fallback/GetAds" in text
     assert "median 100 → 200 ms" in text
     assert "10 → 20 per request" in text
     assert "were not looked for" not in text
-    assert "new cuts were not looked for" in lines(replace(FOUND, verification=replace(VERIFICATION, explored=False)))
+    unexplored = replace(VERIFICATION, explored=False)
+    assert "new cuts were not looked for" in lines(replace(DECIDED, verification=unexplored))
 
 
 def test_what_was_applied_kept_and_left_out_is_told_with_the_way_back() -> None:
-    applied = Applied(
-        ('ad.fallback: {"GetAds": "last-good"}',), ("ad.retries is 2",), ("ad.timeout_seconds: x",), "cp a b"
-    )
-    text = lines(replace(FOUND, applied=applied))
-    assert all(part in text for part in ("+[/] ad.fallback", "kept[/] ad.retries", "left out ad.timeout", "cp a b"))
+    text = lines(TRIED)
+    assert all(part in text for part in ("+[/] ad.fallback", "kept[/] ad.retries", "left out ad.timeout"))
+    assert "cp /shop/mesh.yaml.before /shop/mesh.yaml" in text
     assert "stand-in" in text
-    assert to_document(replace(FOUND, applied=applied))["applied"]["undo"] == "cp a b"
 
 
-def test_odds_are_told_with_the_likeliest_findings() -> None:
-    text = lines(replace(FOUND, odds=Odds(1000, 20, 5, ((CART, 15.0), (ADS, 5.0)))))
+def test_odds_are_told_with_the_likeliest_findings_and_what_matters_most() -> None:
+    text = lines(replace(DECIDED, odds=ODDS))
     assert "Of 1,000 requests a day 20 fail for known causes; hardened, 5" in text
     assert text.index("15 a day") < text.index("5 a day", text.index("15 a day") + 8)
+    assert (
+        "  cart/GetCart: without it, 15 of 20 failed requests per day would succeed; it takes part in 75% of them; "
+        "always down, it would fail 900\n" in text
+    )
+    assert text.index("cart/GetCart: without") < text.index("ad/GetAds: without")
+    assert "the likelier cuts only" not in text
+    in_part = replace(ODDS, importances=replace(ODDS.importances, in_part=("GET /[x]",)))
+    assert r"`GET /\[x]` can fail in too many ways to solve: the numbers rest on the likelier cuts only" in lines(
+        replace(DECIDED, odds=in_part)
+    )
 
 
-def test_machines_get_all_of_it() -> None:
-    document = json.loads(json.dumps(to_document(replace(FOUND, verification=VERIFICATION, written=("a.yaml",)))))
-    assert document["afvr_predicted"] == 0.5
-    assert document["verification"]["afvr"] == 0.5
-    assert document["verification"]["classes"] == [
-        {"request": "GET /[x]", "before": 2, "afvr": 0.5, "afvr_expected": 0.0}
-    ]
-    assert [each["verdict"] for each in document["verification"]["cuts"]] == ["degraded", "failed"]
-    assert document["verification"]["before"]["GET /[x]"] == {"seconds": 0.1, "calls": 10, "calls_with_faults": 5}
-    assert document["sites"][0]["remedies"][0]["risks"]
-    assert document["written"] == ["a.yaml"]
+def test_files_that_were_written_are_named() -> None:
+    assert "written  [green]k8s/cart.yaml[/]" in "\n".join(to_lines(DECIDED, [Path("k8s/cart.yaml")]))
 
 
 def test_a_budget_that_does_not_do_is_explained() -> None:

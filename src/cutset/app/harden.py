@@ -1,0 +1,203 @@
+"""Hardens against what a campaign found: decides what, tries it on the running system, and says what it comes to."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from cutset.app.explore import explore, open_laboratory
+from cutset.app.harden_grounds import Grounds, failure_rates_of, gather
+from cutset.app.harden_problem import HardenOptions, best_choice, classes_of, posed_problem
+from cutset.app.report import read_campaign
+from cutset.config.explore import Config, load_mesh
+from cutset.config.harden import HardenChoice
+from cutset.config.yaml import read_yaml
+from cutset.errors import InputError, UsageError
+from cutset.harden.decision import Decision, Hardening, advice_of, sites_of
+from cutset.harden.frontier import frontier
+from cutset.harden.odds import Odds, hardened_by, odds_of
+from cutset.harden.verification import verification_of
+from cutset.lineage.path import Level
+from cutset.manifests import folder
+from cutset.manifests.istio import istio_manifests
+from cutset.model.campaign import Campaign, campaign_of
+from cutset.model.event import CampaignEvent, CampaignStarted
+from cutset.model.hardening import CallsObserved, HardeningEvent, HardeningStarted, MeshChanging
+from cutset.model.mesh import MeshService
+from cutset.model.outcome import Verdict
+from cutset.model.run import Loop, RunFinished, RunStarted
+from cutset.report.replaying import replay_command
+from cutset.store.ledger import Ledger, open_ledger
+from cutset.store.runs import campaign_events, fingerprint, hardening_events, new_run, resumed_run
+from cutset.verify.run import Undertaking, try_hardening
+
+TrialEvent = HardeningEvent | CampaignEvent  # of a campaign: when it is explored again
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    grounds: Grounds
+    wishes: HardenChoice
+    options: HardenOptions
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What to do with the running system."""
+
+    mesh_file: Path | None = None  # of the local mesh, where there is one
+    apply: bool = False  # change it
+    verify: bool = False  # inject every known cut again
+    explore: bool = True  # and look for new ones
+
+
+def decide(store: Path, campaign: str, wishes: HardenChoice, options: HardenOptions) -> Decided:
+    """What to harden, proven best. The campaign is by default the latest."""
+    grounds = gather(read_campaign(store, campaign), store, wishes)
+    if not grounds.findings:
+        raise UsageError(f"Campaign `{grounds.campaign.id}` has no findings: there is nothing to harden")
+    problem = posed_problem(grounds, wishes, options)
+    choice = best_choice(problem, grounds, wishes, options)
+    decision = Decision(tuple(grounds.findings), problem, choice, grounds.evidence, wishes.fallbacks)
+    return Decided(grounds, wishes, options, decision)
+
+
+async def try_out(
+    decided: Decided, steps: Steps, config: Config, *, key: bytes, resume: bool = False
+) -> AsyncGenerator[TrialEvent, None]:
+    """Every event of the hardening from its beginning on, each after it was recorded."""
+    grounds, config = decided.grounds, _as_explored(config, decided.grounds.campaign.summary.started)
+    started = RunStarted(
+        loop=Loop.HARDENING,
+        fingerprint=fingerprint(
+            campaign=grounds.campaign.id,
+            options=[decided.options, decided.wishes, steps],
+            traces=grounds.traces,
+            requests=config.requests,
+            target=(config.target.url, config.target.environment),
+        ),
+        command="harden",
+        config=str(config.path or ""),
+    )
+    with (
+        open_ledger(grounds.store) as ledger,
+        (resumed_run if resume else new_run)(ledger, started) as run,
+    ):
+        past = hardening_events(ledger, run)
+        for event in past:
+            yield event
+        wanted = Undertaking(
+            campaign=grounds.campaign.id,
+            requests=config.requests,
+            services=_services(steps),
+            change=steps.mesh_file if steps.apply else None,
+            recheck=steps.verify,
+            parallel=config.limits.parallel,
+        )
+        async with open_laboratory(config, key) as laboratory:
+            record = partial(ledger.append, run)
+            trial = try_hardening(decided.decision, wanted, laboratory, past=past, record=record)
+            async with aclosing(trial) as events:
+                async for event in events:
+                    yield event
+        finished = RunFinished()
+        if steps.verify and steps.explore:
+            async for explored in _explore_again(ledger, run, config, key):
+                finished = explored if isinstance(explored, RunFinished) else finished
+                yield explored
+        ledger.append(run, finished)
+        yield finished
+
+
+def conclude(decided: Decided, steps: Steps, events: Sequence[TrialEvent] = ()) -> Hardening:
+    """What the decision comes to, and what trying it out showed, if it was: all events of `try_out`."""
+    decision, grounds = decided.decision, decided.grounds
+    trial = next((event for event in events if isinstance(event, HardeningStarted)), None)
+    observed = next((event for event in events if isinstance(event, CallsObserved)), None)
+    again = _campaign_in(events)
+    return Hardening(
+        campaign=grounds.campaign.id,
+        level=decided.options.level,
+        objective=decided.options.objective,
+        decision=decision,
+        frontier=frontier(decision.problem),
+        sites=sites_of(decision, trial.services if trial else _services(steps), observed),
+        odds=_odds(decided),
+        change=next((event for event in events if isinstance(event, MeshChanging)), None),
+        verification=verification_of(
+            [event for event in events if isinstance(event, HardeningEvent)],
+            grounds.campaign.summary,
+            again.summary if again else None,
+        ),
+        replay=replay_command(again.started, grounds.store) if again else "",
+    )
+
+
+def write_manifests(hardening: Hardening, into: Path) -> list[Path]:
+    """As Istio resources. Returns the files that were written."""
+    return folder.write_manifests(into, istio_manifests(advice_of(hardening.sites)))
+
+
+def exit_code(hardening: Hardening) -> int:
+    """1 if a finding that should be gone is not, or if there are new ones; 3 if nobody can tell."""
+    found = hardening.verification
+    if found is None:
+        return 0
+    if any(each.outcome.verdict is Verdict.FAILED for each in found.disappointments) or found.new_cuts:
+        return 1
+    return 3 if found.disappointments else 0
+
+
+def mesh_file_of(config_file: Path) -> Path | None:
+    """The configuration itself, if it has a section `mesh`; else the mesh.yaml beside it, if there is one."""
+    config_file = config_file.absolute()
+    beside = config_file.with_name("mesh.yaml")
+    if config_file.exists() and "mesh" in read_yaml(config_file):
+        return config_file
+    return beside if beside.exists() else None
+
+
+def _services(steps: Steps) -> tuple[MeshService, ...]:
+    return load_mesh(steps.mesh_file).services if steps.mesh_file else ()
+
+
+async def _explore_again(ledger: Ledger, run: str, config: Config, key: bytes) -> AsyncIterator[CampaignEvent]:
+    """A campaign on behalf of the hardening, so that the one that was hardened against stays the latest."""
+    begun = [each for each in ledger.runs(Loop.CAMPAIGN) if each.started.part_of == run]
+    if begun and begun[-1].finished:
+        for event in campaign_events(ledger, begun[-1].id):
+            yield event
+        return
+    async for event in explore(config, key=key, store=ledger.folder, resume=bool(begun), part_of=run):
+        yield event
+
+
+def _as_explored(config: Config, started: CampaignStarted) -> Config:
+    """With the requests, points and size of the campaign, so that results can be compared."""
+    level = Level(started.points) if started.points else config.points
+    requests = tuple(request for request in config.requests if request.name in started.requests)
+    if missing := set(started.requests) - {request.name for request in requests}:
+        raise UsageError(
+            f"The campaign explored `{min(missing)}`, which the configuration does not have",
+            hint="Name the configuration that it ran with, with `--config`",
+        )
+    return replace(config, requests=requests, points=level, limits=replace(config.limits, max_size=started.max_size))
+
+
+def _campaign_in(events: Sequence[TrialEvent]) -> Campaign | None:
+    starts = [n for n, each in enumerate(events) if isinstance(each, RunStarted) and each.loop is Loop.CAMPAIGN]
+    if not starts:
+        return None
+    return campaign_of(event for event in events[starts[0] :] if isinstance(event, CampaignEvent))
+
+
+def _odds(decided: Decided) -> Odds | None:
+    decision, grounds = decided.decision, decided.grounds
+    try:
+        rates = failure_rates_of(grounds, decided.wishes)
+    except InputError:
+        return None
+    classes = classes_of(grounds, decision.problem)
+    return odds_of(classes, grounds.findings, rates, hardened_by(decision.problem, decision.choice))

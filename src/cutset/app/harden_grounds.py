@@ -1,0 +1,76 @@
+"""What a hardening is decided on: the campaign's findings, and the stored traces if there are some."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from cutset.app.survey import survey_traces
+from cutset.config.harden import HardenChoice
+from cutset.harden.failure_rates import Calls, calls_seen, failure_rates
+from cutset.harden.probability import Rates, common_cause, rates_of
+from cutset.harden.remedies.evidence import Evidence, evidence_of
+from cutset.lineage.call_tree import api_of
+from cutset.model.campaign import Campaign
+from cutset.model.event import RequestAudited
+from cutset.model.fault import points_of
+from cutset.model.finding import Finding
+from cutset.model.hardening import Latency
+from cutset.model.point import Point
+from cutset.model.steps import finished
+from cutset.select.api_rank import api_rank, rank_of_audits
+from cutset.select.rankings import trace_kinds
+from cutset.store.durations import server_durations
+from cutset.store.manifest import open_spans
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    campaign: Campaign
+    store: Path
+    ranks: Mapping[Point, float]  # APIRank
+    evidence: Mapping[Point, Evidence]
+    traffic: Mapping[str, float] = field(default_factory=dict)  # requests per day, by class
+    calls: Mapping[Point, Calls] = field(default_factory=dict)
+    traces: tuple[int, int, int] = (0, 0, 0)  # spans, and their time in nanoseconds: whether other traces are meant
+
+    @property
+    def findings(self) -> list[Finding]:
+        return self.campaign.findings
+
+
+def gather(campaign: Campaign, store: Path, wishes: HardenChoice) -> Grounds:
+    stored = open_spans(store)
+    evidence = evidence_of(campaign.events, campaign.findings)
+    audited = rank_of_audits(event for event in campaign.events if isinstance(event, RequestAudited))
+    if not stored.spans:
+        return Grounds(campaign, store, audited, evidence, wishes.traffic)
+    surveyed = finished(survey_traces(store))
+    days = max((stored.last_ns - stored.first_ns) / 86_400e9, 1 / 24)
+    seen = {name: each.traces / days for name, each in surveyed.classes.items()}
+    traffic = {request.name: seen[request.name] for request in campaign.summary.requests if request.name in seen}
+    return Grounds(
+        campaign,
+        store,
+        api_rank(trace_kinds(surveyed.kinds)) or audited,
+        _timed(evidence, store),
+        traffic | dict(wishes.traffic),
+        calls_seen(surveyed.kinds),
+        (stored.spans, stored.first_ns, stored.last_ns),
+    )
+
+
+def failure_rates_of(grounds: Grounds, wishes: HardenChoice) -> Rates:
+    """Of the points in findings. Raises InputError where neither traces nor the user tell a rate."""
+    points = sorted({point for finding in grounds.findings for point in points_of(finding.cut)})
+    rates = failure_rates(points, grounds.calls, wishes.failure_rates)
+    causes = [common_cause(name, each.rate, each.members, points) for name, each in wishes.common_causes.items()]
+    return rates_of({point: each.rate for point, each in rates.items()}, causes)
+
+
+def _timed(evidence: Mapping[Point, Evidence], store: Path) -> dict[Point, Evidence]:
+    found = dict(evidence)
+    for each in server_durations(open_spans(store)):
+        api = Point(each.label.service, api_of(each.label))
+        if api in found:
+            found[api] = replace(found[api], latency=Latency(each.calls, *each.seconds), per_second=each.per_second)
+    return found

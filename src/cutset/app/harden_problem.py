@@ -1,0 +1,87 @@
+"""The problem that findings and wishes pose, and its best solution by either objective."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cutset.app.harden_grounds import Grounds, failure_rates_of
+from cutset.config.harden import HardenChoice, Objective
+from cutset.errors import UsageError
+from cutset.harden.availability import best_for_availability
+from cutset.harden.choose import Infeasible, choose
+from cutset.harden.odds import request_classes
+from cutset.harden.probability import RequestClass
+from cutset.harden.problem import Choice, Level, Problem, busiest, callers_of, choice_of, problem_of
+from cutset.model.point import Point
+from cutset.model.wording import known_names
+from cutset.report.hardening.terminal import infeasible_message
+
+BUSIEST = "busiest"  # stands for the request with the most traffic, which FastFI takes to be of high priority
+
+
+@dataclass(frozen=True, slots=True)
+class HardenOptions:
+    budget: float = 3
+    level: Level = Level.API
+    objective: Objective = Objective.COVERAGE
+    high: tuple[str, ...] = ()  # requests whose findings must all be covered
+
+
+def posed_problem(grounds: Grounds, wishes: HardenChoice, options: HardenOptions) -> Problem:
+    problem = problem_of(
+        grounds.findings,
+        level=options.level,
+        high=_high(grounds, [*options.high, *wishes.high]),
+        weights={request: float(max(1, round(per_day))) for request, per_day in grounds.traffic.items()},
+        costs=wishes.costs,
+        untouchable=wishes.untouchable,
+        already=wishes.already,
+        ranks=grounds.ranks,
+        callers=callers_of(grounds.campaign.events),
+    )
+    names = {each.name for each in problem.candidates}
+    names |= {str(Point.parse(name).of_api) for name in names}
+    for name in sorted(wishes.apis):
+        if name not in names and name not in map(str, grounds.evidence):
+            raise UsageError(f"`{name}` was not called in this campaign", hint="Write `service/API`, as findings do")
+    return problem
+
+
+def best_choice(problem: Problem, grounds: Grounds, wishes: HardenChoice, options: HardenOptions) -> Choice:
+    found = choose(problem, options.budget)
+    if isinstance(found, Infeasible):
+        message, hint = infeasible_message(found)
+        raise UsageError(message, hint=hint)
+    if options.objective is Objective.COVERAGE:
+        return found
+    best = best_for_availability(
+        request_classes(
+            grounds.campaign.summary.requests, problem, callers_of(grounds.campaign.events), grounds.traffic
+        ),
+        problem.candidates,
+        options.budget,
+        failure_rates_of(grounds, wishes),
+        required=[clause for each in problem.weaknesses if each.hard for clause in each.clauses],
+    )
+    assert best is not None  # as the budget covers what is required
+    chosen = [problem.candidates.index(each) for each in best.chosen]
+    return choice_of(problem, options.budget, chosen, proven=best.proven)
+
+
+def classes_of(grounds: Grounds, problem: Problem) -> list[RequestClass]:
+    callers = callers_of(grounds.campaign.events)
+    return request_classes(grounds.campaign.summary.requests, problem, callers, grounds.traffic)
+
+
+def _high(grounds: Grounds, wanted: Iterable[str]) -> frozenset[str]:
+    names = {request.name for request in grounds.campaign.summary.requests}
+    high: set[str] = set()
+    for name in wanted:
+        if name == BUSIEST:
+            if not grounds.traffic:
+                raise UsageError("Which request is the busiest is not known", hint="Read traces with `cutset ingest`")
+            high |= busiest(grounds.traffic)
+        elif name not in names:
+            raise UsageError(f"There is no request `{name}` in this campaign", hint=known_names(sorted(names)))
+        else:
+            high.add(name)
+    return frozenset(high)

@@ -1,0 +1,116 @@
+"""What was decided to harden, and what follows: advice for each site, settings of a mesh, which cuts should be gone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from cutset.harden.frontier import Frontier
+from cutset.harden.mesh_settings import mesh_settings
+from cutset.harden.odds import Odds
+from cutset.harden.problem import Candidate, Choice, Problem
+from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.registry import advise
+from cutset.harden.verification import Verification
+from cutset.manifests.mesh_file import MeshSettings
+from cutset.model.advice import Advice, Declined
+from cutset.model.finding import Finding
+from cutset.model.hardening import CallsObserved, MeshChanging
+from cutset.model.mesh import MeshService
+from cutset.model.point import Point
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    findings: tuple[Finding, ...]
+    problem: Problem
+    choice: Choice
+    evidence: Mapping[Point, Evidence]  # of each API, from the campaign and stored traces
+    fallbacks: Mapping[str, str] = field(default_factory=dict)  # by API or call site: what the stand-in shall answer
+
+
+@dataclass(frozen=True, slots=True)
+class HardenedSite:
+    """A candidate that was chosen, with what to do there."""
+
+    candidate: Candidate
+    breaks: tuple[str, ...]  # requests
+    advice: tuple[Advice, ...]
+    declined: tuple[Declined, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hardening:
+    """What it all comes to: the decision, what to do, and, where that was tried, whether it helped."""
+
+    campaign: str
+    level: str
+    objective: str
+    decision: Decision
+    frontier: Frontier
+    sites: tuple[HardenedSite, ...]
+    odds: Odds | None = None  # None: failure rates are not known
+    change: MeshChanging | None = None  # what the mesh has taken
+    verification: Verification | None = None
+    replay: str = ""  # the command that tries what verification found again; it takes the id as its last word
+
+
+def sites_of(
+    decision: Decision, services: Sequence[MeshService] = (), observed: CallsObserved | None = None
+) -> tuple[HardenedSite, ...]:
+    """`services` are those of the local mesh as they are, `observed` is what its calls took, where that is known."""
+    evidence = _completed(decision.evidence, services, observed)
+    return tuple(_site(candidate, evidence, decision.fallbacks) for candidate in decision.choice.chosen)
+
+
+def advice_of(sites: Sequence[HardenedSite]) -> dict[Point, Sequence[Advice]]:
+    return {Point.parse(site.candidate.name): site.advice for site in sites}
+
+
+def settings_of(
+    decision: Decision, services: Sequence[MeshService], observed: CallsObserved
+) -> tuple[MeshSettings, list[str]]:
+    """What is to be put into the mesh, and what is left out for which reason."""
+    evidence = _completed(decision.evidence, services, observed)
+    return mesh_settings(advice_of(sites_of(decision, services, observed)), evidence)
+
+
+def expected_gone(decision: Decision, services: Sequence[MeshService], settings: MeshSettings | None) -> frozenset[str]:
+    """The ids of findings that should be gone, if each mitigation works.
+
+    With `settings` that were put into the mesh: by what it has a fallback for. Without: by all that was chosen.
+    """
+    chosen = frozenset(each.name for each in decision.choice.chosen) if settings is None else frozenset()
+    stood_in = {str(Point(service.name, api)) for service in services for api in service.fallback}
+    stood_in |= {str(Point(name, api)) for name, put in (settings or {}).items() for api in put.get("fallback", {})}
+    hardened = {
+        index
+        for index, each in enumerate(decision.problem.candidates)
+        if each.already or each.name in chosen or str(Point.parse(each.name).of_api) in stood_in
+    }
+    return frozenset(each.finding for each in decision.problem.weaknesses if each.mitigated_by(hardened))
+
+
+def _site(candidate: Candidate, evidence: Mapping[Point, Evidence], fallbacks: Mapping[str, str]) -> HardenedSite:
+    site = Point.parse(candidate.name)
+    own = replace(evidence[site.of_api], site=site)
+    advice, declined = advise(own)
+    if wanted := fallbacks.get(candidate.name) or fallbacks.get(str(site.of_api)):
+        settings = {"fallback": {site.api: wanted}}
+        advice = [replace(each, settings=settings) if each.survives_outage else each for each in advice]
+    return HardenedSite(candidate, own.breaks, tuple(advice), tuple(declined))
+
+
+def _completed(
+    evidence: Mapping[Point, Evidence], services: Sequence[MeshService], observed: CallsObserved | None
+) -> dict[Point, Evidence]:
+    meshed = {service.name: service for service in services}
+    completed = dict(evidence)
+    for api, each in evidence.items():
+        if observed is not None:
+            # Stored traces of real traffic, where there are some, tell more than a few requests of ours.
+            latency, recovered = each.latency or observed.latencies.get(api), observed.recovered.get(api, 0)
+            completed[api] = replace(each, latency=latency, recovered=each.recovered + recovered)
+        if service := meshed.get(api.service):
+            replicas = len(service.replicas)
+            retries = replicas - 1 if service.retries is None else service.retries
+            completed[api] = replace(completed[api], replicas=replicas, retries=retries)
+    return completed

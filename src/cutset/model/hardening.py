@@ -1,0 +1,87 @@
+"""What happens when a hardening is tried on the running system, in the order in which it counts.
+
+The ledger keeps these; resuming reads them, and does what is still missing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cutset.model.finding import Finding
+from cutset.model.mesh import MeshService
+from cutset.model.outcome import Outcome, Verdict
+from cutset.model.point import Point
+from cutset.model.run import RunFinished, RunStarted
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long calls took, in seconds."""
+
+    calls: int
+    median: float
+    p99: float
+    p999: float
+    longest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What requests of a class take, without faults and under the known cuts."""
+
+    seconds: float  # the median without faults
+    calls: float  # attempts per request, on average
+    calls_with_faults: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HardeningStarted:
+    campaign: str  # whose findings are hardened against
+    services: tuple[MeshService, ...] = ()  # of the local mesh, as they were before anything was changed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallsObserved:
+    """What requests of all classes took: once before the mesh is changed, and once after it was."""
+
+    efforts: Mapping[str, Effort] = field(hash=False)  # by request
+    latencies: Mapping[Point, Latency] = field(default_factory=dict, hash=False)  # by API: attempts, without faults
+    recovered: Mapping[Point, int] = field(default_factory=dict, hash=False)  # by API: calls that a retry rescued
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeshChanging:
+    """Recorded before the file is touched. Until `MeshChanged`, the file may hold this or not yet."""
+
+    file: Path
+    original: Path  # where the file is kept as it was before its first change
+    added: tuple[str, ...]  # `service.setting: value`
+    kept: tuple[str, ...]  # what the mesh has and was not changed
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeshChanged:
+    """The running mesh has taken what was announced."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutRechecked:
+    """A cut that was known to fail a request was injected again."""
+
+    request: str
+    outcome: Outcome
+    expected_gone: bool
+
+    @property
+    def finding(self) -> Finding:
+        """The same as before, whatever came of it now."""
+        return Finding(self.request, self.outcome)
+
+    @property
+    def remains(self) -> bool:
+        """Also when nobody can tell: what is not proven gone counts as there."""
+        return self.outcome.verdict in (Verdict.FAILED, Verdict.UNKNOWN)
+
+
+HardeningEvent = RunStarted | HardeningStarted | CallsObserved | MeshChanging | MeshChanged | CutRechecked | RunFinished

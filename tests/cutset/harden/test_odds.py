@@ -1,0 +1,44 @@
+import pytest
+from tests.samples.hardening import EVENTS, RATES, TRAFFIC
+
+from cutset.harden.choose import choose
+from cutset.harden.odds import hardened_by, odds_of, request_classes
+from cutset.harden.probability import Rates
+from cutset.harden.problem import Choice, Level, problem_of
+from cutset.model.point import Point
+from cutset.model.summary import summarise
+
+SUMMARY = summarise(EVENTS)
+FAILS = Rates({Point.parse(name): rate for name, rate in RATES.items()})
+CALLERS = {("GET /", Point("cart", "GetCart")): frozenset({"web"})}
+
+
+def test_hardening_is_worth_the_requests_that_no_longer_fail() -> None:
+    problem = problem_of(SUMMARY.findings, already={"payment/Charge"})
+    best = choose(problem, 1)
+    assert isinstance(best, Choice)
+    hardened = hardened_by(problem, best)
+    assert hardened == {"cart/GetCart", "payment/Charge"}
+    classes = request_classes(SUMMARY.requests, problem, {}, TRAFFIC)
+
+    odds = odds_of(classes, SUMMARY.findings, FAILS, hardened)
+
+    assert odds.per_day == 1010
+    assert odds.failed_before == pytest.approx(1000 * (1 - 0.9999 * 0.8) + 10 * (1 - 0.9999 * 0.99))
+    assert odds.failed_after == pytest.approx(1000 * 0.2)
+    assert odds.likeliest[0][1] == pytest.approx(200)
+    assert [each.name for each in odds.importances.ranked] == [
+        "ad/GetAds",
+        "email/SendInvoice",
+        "payment/Charge",
+        "cart/GetCart",
+    ]
+    assert odds.importances.ranked[0].saved == pytest.approx(1000 * 0.9999 * 0.2)
+
+
+def test_a_call_site_is_what_has_to_be_hardened_where_its_caller_is_known() -> None:
+    problem = problem_of(SUMMARY.findings, level=Level.CALL_SITE, callers=CALLERS)
+    home, pay = request_classes(SUMMARY.requests, problem, CALLERS, {})
+    cart = Point("cart", "GetCart")
+    assert (home.sites_of(cart), pay.sites_of(cart)) == ({"web>cart/GetCart"}, {"cart/GetCart"})
+    assert home.per_day == 1

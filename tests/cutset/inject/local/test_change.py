@@ -1,0 +1,87 @@
+"""Changing a file that a mesh follows; a mesh that really does is in `app/test_mesh.py`."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cutset.errors import TargetError
+from cutset.inject.local.change import (
+    applied_file,
+    change_running_mesh,
+    first_version,
+    put,
+    tell_applied,
+    version_of,
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "mesh.yaml").write_text("first")
+    return tmp_path / "mesh.yaml"
+
+
+@contextmanager
+def follower(file: Path, problem: str = "") -> Iterator[None]:
+    """Tells of each version that it has seen it."""
+    ended = threading.Event()
+
+    def follow() -> None:
+        while not ended.wait(0.01):
+            tell_applied(file, version_of(file.read_bytes()), problem)
+
+    tell_applied(file, version_of(file.read_bytes()))
+    thread = threading.Thread(target=follow)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_what_was_there_before_the_first_change_is_kept(file: Path) -> None:
+    with follower(file):
+        change_running_mesh(file, "second")
+        change_running_mesh(file, "third")
+    assert (file.read_text(), first_version(file).read_text()) == ("third", "first")
+
+
+def test_what_is_there_already_is_waited_for_and_not_taken_for_the_first_version(file: Path) -> None:
+    """As when whoever wrote it was killed before the mesh had taken it."""
+    with follower(file):
+        change_running_mesh(file, "second")
+        change_running_mesh(file, "second")
+    assert (file.read_text(), first_version(file).read_text()) == ("second", "first")
+
+
+def test_what_the_mesh_refuses_is_undone(file: Path) -> None:
+    with follower(file, "not with me"), pytest.raises(TargetError, match="not with me") as caught:
+        change_running_mesh(file, "second")
+    assert file.read_text() == "first"
+    assert str(first_version(file)) in caught.value.hint
+
+
+def test_without_a_running_mesh_nothing_is_changed(file: Path) -> None:
+    with pytest.raises(TargetError, match="No mesh runs from"):
+        change_running_mesh(file, "second")
+    assert file.read_text() == "first"
+    assert not first_version(file).exists()
+
+
+def test_a_mesh_that_has_gone_is_not_waited_for_forever(file: Path) -> None:
+    tell_applied(file, "long ago")
+    with pytest.raises(TargetError, match=r"within 0\.2 s"):
+        change_running_mesh(file, "second", patience=0.2)
+    assert file.read_text() == "first"
+
+
+def test_a_file_that_is_a_link_stays_one(file: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.yaml"
+    link.symlink_to(file)
+    put(link, b"second")
+    assert (link.is_symlink(), file.read_text()) == (True, "second")
+    assert applied_file(link).name == "link.yaml.applied"

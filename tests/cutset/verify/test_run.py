@@ -1,0 +1,205 @@
+"""Hardenings that are interrupted, on a simulated shop; on a real one they are in `end_to_end/test_harden.py`."""
+
+import asyncio
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.samples import simulated_hardening
+from tests.samples.simulated_hardening import (
+    CUTS,
+    FINDINGS,
+    MESH,
+    SERVICES,
+    HardenableLaboratory,
+    decision,
+    everything,
+    followed,
+    go_on,
+    undertaking,
+)
+
+from cutset.errors import TargetError
+from cutset.model.hardening import (
+    CallsObserved,
+    CutRechecked,
+    HardeningEvent,
+    HardeningStarted,
+    MeshChanged,
+    MeshChanging,
+)
+from cutset.model.mesh import MeshSpec
+from cutset.store.ledger import open_ledger
+from cutset.store.runs import hardening_events
+from cutset.verify.run import try_hardening
+
+KINDS = [HardeningStarted, CallsObserved, MeshChanging, MeshChanged, CallsObserved, *[CutRechecked] * len(FINDINGS)]
+ADDED = ("cart.fallback", "ad.fallback")
+
+
+class KilledError(Exception):
+    pass
+
+
+@pytest.fixture
+def taken() -> list[MeshSpec]:
+    return []
+
+
+@pytest.fixture
+def file(tmp_path: Path, taken: list[MeshSpec]) -> Iterator[Path]:
+    with followed(tmp_path, taken) as path:
+        yield path
+
+
+def recorded(store: Path) -> list[HardeningEvent]:
+    with open_ledger(store) as ledger:
+        return hardening_events(ledger, "only")
+
+
+def rechecks(events: list[HardeningEvent]) -> dict[tuple[str, str], tuple[bool, bool]]:
+    """Whether each remains, and was expected to be gone."""
+    return {
+        (event.request, str(next(iter(event.outcome.cut)).point)): (event.remains, event.expected_gone)
+        for event in events
+        if isinstance(event, CutRechecked)
+    }
+
+
+WHOLE = {
+    (request, point): (point == "payment/Charge", point != "payment/Charge")
+    for request, points in CUTS.items()
+    for point in points
+}
+
+
+def test_calls_are_timed_the_mesh_is_changed_and_every_cut_injected_again(
+    file: Path, taken: list[MeshSpec], tmp_path: Path
+) -> None:
+    events = go_on(tmp_path, undertaking(file), HardenableLaboratory(file))
+
+    assert [type(event) for event in events] == KINDS
+    assert events == recorded(tmp_path)
+    assert events[0] == HardeningStarted(campaign="one", services=SERVICES)
+    changing = events[2]
+    assert isinstance(changing, MeshChanging)
+    assert all(any(line.startswith(name) for line in changing.added) for name in ADDED)
+    assert (changing.file, changing.original.read_text()) == (file, MESH)
+    assert len(taken) == 1
+    assert rechecks(events) == WHOLE
+
+
+def test_without_a_change_all_that_was_chosen_is_expected_to_be_gone(file: Path, tmp_path: Path) -> None:
+    events = go_on(tmp_path, undertaking(None), HardenableLaboratory(file))
+    assert [type(event) for event in events] == [HardeningStarted, CallsObserved, *[CutRechecked] * len(FINDINGS)]
+    assert all(remains for remains, _ in rechecks(events).values())
+    assert {gone for (_, point), (_, gone) in rechecks(events).items() if point != "payment/Charge"} == {True}
+    assert file.read_text() == MESH
+
+
+def test_a_change_alone_rechecks_nothing(file: Path, tmp_path: Path) -> None:
+    laboratory = HardenableLaboratory(file)
+    events = go_on(tmp_path, undertaking(file, recheck=False), laboratory)
+    assert [type(event) for event in events] == KINDS[:4]
+    assert laboratory.ran == []
+    assert go_on(tmp_path, undertaking(file, recheck=False), laboratory) == []
+
+
+def test_where_nothing_is_to_be_added_the_mesh_is_left_alone(file: Path, taken: list[MeshSpec], tmp_path: Path) -> None:
+    go_on(tmp_path / "first", undertaking(file), HardenableLaboratory(file))
+    events = go_on(tmp_path / "second", undertaking(file), HardenableLaboratory(file))
+    changing = events[2]
+    assert isinstance(changing, MeshChanging)
+    assert (changing.added, len(taken)) == ((), 1)
+    assert rechecks(events) == WHOLE
+
+
+def test_a_request_that_is_ill_is_told_before_anything_is_changed(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match="`GET /cart` does not work even without faults: 500"):
+        go_on(tmp_path, undertaking(file), HardenableLaboratory(file, unhealthy="GET /cart"))
+    assert file.read_text() == MESH
+
+
+@pytest.mark.parametrize("writes_last", [True, False])
+@pytest.mark.parametrize("dies_at", range(1, len(KINDS) + 1))
+def test_killed_at_any_event_and_resumed_nothing_is_lost_or_repeated(
+    file: Path, taken: list[MeshSpec], *, dies_at: int, writes_last: bool
+) -> None:
+    written: list[HardeningEvent] = []
+
+    def record(event: HardeningEvent) -> None:
+        if len(written) + 1 < dies_at or writes_last:
+            written.append(event)
+        if len(written) + (not writes_last) >= dies_at:
+            raise KilledError
+
+    def run(recorder: Callable[[HardeningEvent], None]) -> HardenableLaboratory:
+        laboratory, wanted = HardenableLaboratory(file), undertaking(file, parallel=1)
+        events = try_hardening(decision(), wanted, laboratory, past=tuple(written), record=recorder)
+        asyncio.run(everything(events))
+        return laboratory
+
+    with pytest.raises(KilledError):
+        run(record)
+    before = list(written)
+    laboratory = run(written.append)
+
+    assert written[: len(before)] == before
+    assert [type(event) for event in written] == KINDS
+    assert rechecks(written) == WHOLE
+    assert len(laboratory.ran) == len(FINDINGS) - sum(isinstance(event, CutRechecked) for event in before)
+    assert len(taken) == 1
+    again = run(written.append)
+    assert (again.ran, again.audited, len(written)) == ([], [], len(KINDS))
+
+
+def test_what_somebody_undid_meanwhile_is_put_there_again(file: Path, taken: list[MeshSpec], tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger:
+        for event in go_on(tmp_path / "other", undertaking(file), HardenableLaboratory(file)):
+            if not isinstance(event, CutRechecked):
+                ledger.append("only", event)
+    shutil.copy(file.with_name("mesh.yaml.before"), file)
+    while len(taken) < 2:
+        time.sleep(0.01)
+
+    events = go_on(tmp_path, undertaking(file), HardenableLaboratory(file))
+
+    assert rechecks(events) == WHOLE
+    assert len(taken) == 3
+
+
+def test_a_hardening_killed_many_times_repeats_nothing_and_can_be_undone(
+    file: Path, taken: list[MeshSpec], tmp_path: Path
+) -> None:
+    random_delays = random.Random(7)
+    command = [sys.executable, simulated_hardening.__file__, tmp_path, file]
+    kills = 0
+    while Counter(map(type, recorded(tmp_path)))[CutRechecked] < len(FINDINGS):
+        before = len(recorded(tmp_path))
+        with subprocess.Popen(command) as process:
+            # Strike at some moment after the next event, wherever that is: in a write, in a change, in between.
+            while process.poll() is None and len(recorded(tmp_path)) <= before:
+                time.sleep(0.001)
+            time.sleep(random_delays.uniform(0, 0.1))
+            process.send_signal(signal.SIGKILL)
+            kills += process.wait() == -signal.SIGKILL
+        assert yaml.safe_load(file.read_text())["entry"] == "web"  # never half a file
+        original = file.with_name("mesh.yaml.before")
+        assert not original.exists() or original.read_text() == MESH
+
+    assert kills >= 5
+    assert [type(event) for event in recorded(tmp_path)] == KINDS
+    assert rechecks(recorded(tmp_path)) == WHOLE
+    assert len(taken) == 1
+    shutil.copy(original, file)
+    while len(taken) < 2:
+        time.sleep(0.01)
+    assert not any(service.fallback for service in taken[1].services)
