@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
-from cutset.harden.remedies.evidence import Evidence, Latency
+from cutset.harden.remedies.evidence import SiteEvidence
 from cutset.model.advice import Advice, Declined
+from cutset.model.hardening import Latency
 from cutset.model.point import Point
 
 STEADY = Latency(calls=5_000, median=0.1, p99=0.2, p999=0.4, longest=2.0)
-READS = Evidence(Point("cart", "GetCart"), breaks=("GET /",), latency=STEADY, per_second=100.0, replicas=3, retries=0)
+READS = SiteEvidence(
+    Point("cart", "GetCart"), breaks=("GET /",), latency=STEADY, per_second=100.0, replicas=3, retries=0
+)
 WRITES = replace(READS, site=Point("payment", "Charge"))
 
 

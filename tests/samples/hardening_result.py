@@ -9,7 +9,7 @@ from cutset.harden.frontier import frontier
 from cutset.harden.importance import Importance, Importances
 from cutset.harden.odds import Odds
 from cutset.harden.problem import Choice, problem_of
-from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.evidence import SiteEvidence
 from cutset.harden.remedies.registry import advise
 from cutset.harden.verification import Verification
 from cutset.model.fault import cut_of
@@ -31,7 +31,7 @@ CART, ADS = finding("GET /[x]", "cart/GetCart"), finding("GET /[x]", "ad/GetAds"
 _PROBLEM = problem_of([CART, ADS])
 _BEST = choose(_PROBLEM, 1)
 assert isinstance(_BEST, Choice)
-_EVIDENCE = Evidence(Point("ad", "GetAds"), breaks=("GET /[x]",))
+_EVIDENCE = SiteEvidence(Point("ad", "GetAds"), breaks=("GET /[x]",))
 _ADVICE, _DECLINED = advise(_EVIDENCE)
 DECIDED = Hardening(
     campaign="one",

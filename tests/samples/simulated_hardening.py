@@ -17,7 +17,7 @@ from cutset.experiment.trial import Trial
 from cutset.harden.choose import choose
 from cutset.harden.decision import Decision
 from cutset.harden.problem import Choice, problem_of
-from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.evidence import SiteEvidence
 from cutset.inject.local.mesh import Mesh
 from cutset.lineage.path import Lineage
 from cutset.model.event import RequestAudited
@@ -64,7 +64,7 @@ def decision(budget: float = 2) -> Decision:
     best = choose(problem, budget)
     assert isinstance(best, Choice)
     apis = {Point.parse(name) for own in CUTS.values() for name in own}
-    return Decision(FINDINGS, problem, best, {api: Evidence(api) for api in apis})
+    return Decision(FINDINGS, problem, best, {api: SiteEvidence(api) for api in apis})
 
 
 def undertaking(mesh_file: Path | None, *, recheck: bool = True, parallel: int = 2) -> Undertaking:

@@ -8,7 +8,7 @@ from cutset.app.survey import survey_traces
 from cutset.config.harden import HardenChoice
 from cutset.harden.failure_rates import Calls, calls_seen, failure_rates
 from cutset.harden.probability import Rates, common_cause, rates_of
-from cutset.harden.remedies.evidence import Evidence, evidence_of
+from cutset.harden.remedies.evidence import SiteEvidence, evidence_of
 from cutset.lineage.call_tree import api_of
 from cutset.model.campaign import Campaign
 from cutset.model.event import RequestAudited
@@ -28,7 +28,7 @@ class Grounds:
     campaign: Campaign
     store: Path
     ranks: Mapping[Point, float]  # APIRank
-    evidence: Mapping[Point, Evidence]
+    evidence: Mapping[Point, SiteEvidence]
     traffic: Mapping[str, float] = field(default_factory=dict)  # requests per day, by class
     calls: Mapping[Point, Calls] = field(default_factory=dict)
     traces: tuple[int, int, int] = (0, 0, 0)  # spans, and their time in nanoseconds: whether other traces are meant
@@ -67,7 +67,7 @@ def failure_rates_of(grounds: Grounds, wishes: HardenChoice) -> Rates:
     return rates_of({point: each.rate for point, each in rates.items()}, causes)
 
 
-def _timed(evidence: Mapping[Point, Evidence], store: Path) -> dict[Point, Evidence]:
+def _timed(evidence: Mapping[Point, SiteEvidence], store: Path) -> dict[Point, SiteEvidence]:
     found = dict(evidence)
     for each in server_durations(open_spans(store)):
         api = Point(each.label.service, api_of(each.label))

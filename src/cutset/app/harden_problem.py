@@ -10,7 +10,7 @@ from cutset.harden.availability import best_for_availability
 from cutset.harden.choose import Infeasible, choose
 from cutset.harden.odds import request_classes
 from cutset.harden.probability import RequestClass
-from cutset.harden.problem import Choice, Level, Problem, busiest, callers_of, choice_of, problem_of
+from cutset.harden.problem import CandidateLevel, Choice, Problem, busiest, callers_of, choice_of, problem_of
 from cutset.model.point import Point
 from cutset.model.wording import known_names
 from cutset.report.hardening.terminal import infeasible_message
@@ -21,7 +21,7 @@ BUSIEST = "busiest"  # stands for the request with the most traffic, which FastF
 @dataclass(frozen=True, slots=True)
 class HardenOptions:
     budget: float = 3
-    level: Level = Level.API
+    level: CandidateLevel = CandidateLevel.API
     objective: Objective = Objective.COVERAGE
     high: tuple[str, ...] = ()  # requests whose findings must all be covered
 

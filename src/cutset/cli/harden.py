@@ -21,7 +21,7 @@ from cutset.config.explore import load_config
 from cutset.config.harden import Objective, load_harden
 from cutset.config.key import signing_key
 from cutset.errors import UsageError
-from cutset.harden.problem import Level
+from cutset.harden.problem import CandidateLevel
 from cutset.model.hardening import CutRechecked, MeshChanging
 from cutset.report.hardening.json import to_document
 from cutset.report.hardening.plot import frontier_svg
@@ -37,8 +37,8 @@ def harden_command(
     campaign: Annotated[str, typer.Argument(help="The campaign; by default the latest.")] = "",
     budget: Annotated[float, typer.Option("--budget", "-b", min=0, help="How many APIs, or how much cost.")] = 3,
     level: Annotated[
-        Level, typer.Option("--level", help="Harden APIs, for all callers, or single call sites.")
-    ] = Level.API,
+        CandidateLevel, typer.Option("--level", help="Harden APIs, for all callers, or single call sites.")
+    ] = CandidateLevel.API,
     objective: Annotated[
         Objective,
         typer.Option("--objective", help="*coverage*: most findings; *availability*: fewest failed requests."),

@@ -7,7 +7,7 @@ from cutset.harden.frontier import Frontier
 from cutset.harden.mesh_settings import mesh_settings
 from cutset.harden.odds import Odds
 from cutset.harden.problem import Candidate, Choice, Problem
-from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.evidence import SiteEvidence
 from cutset.harden.remedies.registry import advise
 from cutset.harden.verification import Verification
 from cutset.manifests.mesh_file import MeshSettings
@@ -23,7 +23,7 @@ class Decision:
     findings: tuple[Finding, ...]
     problem: Problem
     choice: Choice
-    evidence: Mapping[Point, Evidence]  # of each API, from the campaign and stored traces
+    evidence: Mapping[Point, SiteEvidence]  # of each API, from the campaign and stored traces
     fallbacks: Mapping[str, str] = field(default_factory=dict)  # by API or call site: what the stand-in shall answer
 
 
@@ -89,7 +89,7 @@ def expected_gone(decision: Decision, services: Sequence[MeshService], settings:
     return frozenset(each.finding for each in decision.problem.weaknesses if each.mitigated_by(hardened))
 
 
-def _site(candidate: Candidate, evidence: Mapping[Point, Evidence], fallbacks: Mapping[str, str]) -> HardenedSite:
+def _site(candidate: Candidate, evidence: Mapping[Point, SiteEvidence], fallbacks: Mapping[str, str]) -> HardenedSite:
     site = Point.parse(candidate.name)
     own = replace(evidence[site.of_api], site=site)
     advice, declined = advise(own)
@@ -100,8 +100,8 @@ def _site(candidate: Candidate, evidence: Mapping[Point, Evidence], fallbacks: M
 
 
 def _completed(
-    evidence: Mapping[Point, Evidence], services: Sequence[MeshService], observed: CallsObserved | None
-) -> dict[Point, Evidence]:
+    evidence: Mapping[Point, SiteEvidence], services: Sequence[MeshService], observed: CallsObserved | None
+) -> dict[Point, SiteEvidence]:
     meshed = {service.name: service for service in services}
     completed = dict(evidence)
     for api, each in evidence.items():

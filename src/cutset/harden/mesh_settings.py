@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cutset.harden.remedies.evidence import Evidence, safe_to_repeat
+from cutset.harden.remedies.evidence import SiteEvidence, safe_to_repeat
 from cutset.harden.remedies.timeout import seconds_for
 from cutset.manifests.mesh_file import MeshSettings
 from cutset.model.advice import Advice
@@ -13,7 +13,7 @@ _NEED_SAFETY = ("retries", "retry_budget_percent", "hedge_after_seconds")
 
 
 def mesh_settings(
-    advice: Mapping[Point, Sequence[Advice]], known: Mapping[Point, Evidence]
+    advice: Mapping[Point, Sequence[Advice]], known: Mapping[Point, SiteEvidence]
 ) -> tuple[MeshSettings, list[str]]:
     """By service, and what is left out: in mesh.yaml settings hold for a whole service, so all its APIs must agree."""
     settings: dict[str, dict[str, Any]] = {}
@@ -31,7 +31,7 @@ def mesh_settings(
     return {name: service for name, service in settings.items() if service}, left_out
 
 
-def _narrow(service: dict[str, Any], apis: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
+def _narrow(service: dict[str, Any], apis: Sequence[SiteEvidence]) -> Iterator[tuple[str, str]]:
     """Takes out, or changes, what does not fit every API of the service."""
     if "timeout_seconds" in service:
         times = {each.site.api: seconds_for(each) for each in apis}

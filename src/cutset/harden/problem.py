@@ -24,7 +24,7 @@ from cutset.model.point import Point
 Callers = Mapping[tuple[str, Point], frozenset[str]]  # by request and API: the services that call it there
 
 
-class Level(StrEnum):
+class CandidateLevel(StrEnum):
     API = "api"
     CALL_SITE = "call-site"
 
@@ -106,7 +106,7 @@ def expected_afvr(problem: Problem, choice: Choice) -> float:
 def problem_of(
     findings: Iterable[Finding],
     *,
-    level: Level = Level.API,
+    level: CandidateLevel = CandidateLevel.API,
     high: Collection[str] = (),
     weights: Mapping[str, float] | None = None,
     costs: Mapping[str, float] | None = None,
@@ -178,10 +178,10 @@ def callers_of(events: Iterable[CampaignEvent]) -> dict[tuple[str, Point], froze
     return found
 
 
-def _sites(request: str, point: Point, level: Level, callers: Callers) -> list[Point]:
+def _sites(request: str, point: Point, level: CandidateLevel, callers: Callers) -> list[Point]:
     """What has to be hardened, all of it, so that a fault at this point does no harm."""
     api = point.of_api
-    if level is Level.API:
+    if level is CandidateLevel.API:
         return [api]
     names = {point.caller} if point.caller else callers.get((request, api), frozenset())
     return [replace(api, caller=name) for name in sorted(names)] or [api]

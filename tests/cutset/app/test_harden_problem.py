@@ -10,7 +10,7 @@ from cutset.app.harden_problem import HardenOptions, best_choice, posed_problem
 from cutset.app.report import read_campaign
 from cutset.config.harden import ApiChoice, HardenChoice, Objective
 from cutset.errors import InputError, UsageError
-from cutset.harden.problem import Choice, Level
+from cutset.harden.problem import CandidateLevel, Choice
 from cutset.model.point import Point
 
 DEAR = HardenChoice(
@@ -55,7 +55,7 @@ def test_call_sites_are_named_by_their_callers_where_those_are_known(tmp_path: P
     ads, cart = Point.parse("ad/GetAds"), Point.parse("cart/GetCart")
     known = replace(audited("POST /pay"), edges=((ads, cart),))
     store = fill(tmp_path, [*EVENTS[:2], known, *EVENTS[4:]])
-    assert names(best(store, level=Level.CALL_SITE, budget=9)) >= {"ad>cart/GetCart", "cart/GetCart"}
+    assert names(best(store, level=CandidateLevel.CALL_SITE, budget=9)) >= {"ad>cart/GetCart", "cart/GetCart"}
 
 
 @pytest.mark.parametrize(

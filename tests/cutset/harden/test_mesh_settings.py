@@ -1,17 +1,17 @@
 from dataclasses import replace
 
 from cutset.harden.mesh_settings import mesh_settings
-from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.evidence import SiteEvidence
 from cutset.harden.remedies.registry import advise
 from cutset.model.hardening import Latency
 from cutset.model.point import Point
 
 LATENCY = Latency(calls=5_000, median=0.1, p99=0.5, p999=0.6, longest=2.0)
-GET = Evidence(Point("cart", "GetCart"), latency=LATENCY, replicas=2, retries=0)
+GET = SiteEvidence(Point("cart", "GetCart"), latency=LATENCY, replicas=2, retries=0)
 ADD = replace(GET, site=Point("cart", "AddItem"), latency=replace(LATENCY, p999=1.0))
 
 
-def settings_of(*known: Evidence) -> tuple[dict[str, dict[str, object]], list[str]]:
+def settings_of(*known: SiteEvidence) -> tuple[dict[str, dict[str, object]], list[str]]:
     return mesh_settings({GET.site: advise(GET)[0]}, {each.site: each for each in known})
 
 

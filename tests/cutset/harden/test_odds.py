@@ -4,7 +4,7 @@ from tests.samples.hardening import EVENTS, RATES, TRAFFIC
 from cutset.harden.choose import choose
 from cutset.harden.odds import hardened_by, odds_of, request_classes
 from cutset.harden.probability import Rates
-from cutset.harden.problem import Choice, Level, problem_of
+from cutset.harden.problem import CandidateLevel, Choice, problem_of
 from cutset.model.point import Point
 from cutset.model.summary import summarise
 
@@ -37,7 +37,7 @@ def test_hardening_is_worth_the_requests_that_no_longer_fail() -> None:
 
 
 def test_a_call_site_is_what_has_to_be_hardened_where_its_caller_is_known() -> None:
-    problem = problem_of(SUMMARY.findings, level=Level.CALL_SITE, callers=CALLERS)
+    problem = problem_of(SUMMARY.findings, level=CandidateLevel.CALL_SITE, callers=CALLERS)
     home, pay = request_classes(SUMMARY.requests, problem, CALLERS, {})
     cart = Point("cart", "GetCart")
     assert (home.sites_of(cart), pay.sites_of(cart)) == ({"web>cart/GetCart"}, {"cart/GetCart"})

@@ -1,6 +1,6 @@
 from cutset.harden.problem import (
     Candidate,
-    Level,
+    CandidateLevel,
     Problem,
     Weakness,
     busiest,
@@ -56,19 +56,19 @@ def test_priorities_weights_costs_and_ranks_are_found_by_name() -> None:
 
 def test_at_call_sites_all_callers_of_one_point_have_to_be_hardened() -> None:
     callers = {("GET /", Point("cart", "Get")): frozenset({"web", "checkout"})}
-    problem = problem_of([finding("GET /", "cart/Get", "web>ads/Get")], level=Level.CALL_SITE, callers=callers)
+    problem = problem_of([finding("GET /", "cart/Get", "web>ads/Get")], level=CandidateLevel.CALL_SITE, callers=callers)
     assert clauses(problem) == [["checkout>cart/Get web>ads/Get", "web>ads/Get web>cart/Get"]]
 
 
 def test_a_call_whose_caller_nobody_knows_is_one_candidate_named_as_its_api() -> None:
-    problem = problem_of([finding("GET /", "cart/Get")], level=Level.CALL_SITE, costs={"cart/Get": 2})
+    problem = problem_of([finding("GET /", "cart/Get")], level=CandidateLevel.CALL_SITE, costs={"cart/Get": 2})
     assert problem.candidates == (Candidate("cart/Get", cost=2),)
 
 
 def test_what_is_said_of_an_api_holds_for_its_call_sites_unless_they_have_their_own() -> None:
     found = [finding("GET /", "web>cart/Get"), finding("GET /", "tax>cart/Get")]
     costs = {"cart/Get": 2.0, "tax>cart/Get": 5.0}
-    problem = problem_of(found, level=Level.CALL_SITE, costs=costs, untouchable={"cart/Get"})
+    problem = problem_of(found, level=CandidateLevel.CALL_SITE, costs=costs, untouchable={"cart/Get"})
     assert [(each.name, each.cost, each.untouchable) for each in problem.candidates] == [
         ("tax>cart/Get", 5, True),
         ("web>cart/Get", 2, True),

@@ -2,14 +2,14 @@ from dataclasses import replace
 
 import pytest
 
-from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.evidence import SiteEvidence
 from cutset.harden.remedies.registry import advise
 from cutset.manifests.istio import istio_manifests, istio_problems, merged
 from cutset.model.hardening import Latency
 from cutset.model.point import Point
 
 LATENCY = Latency(calls=5_000, median=0.1, p99=0.5, p999=0.6, longest=2.0)
-EVIDENCE = Evidence(Point("cart", "GetCart"), latency=LATENCY, per_second=100.0, replicas=2, retries=0)
+EVIDENCE = SiteEvidence(Point("cart", "GetCart"), latency=LATENCY, per_second=100.0, replicas=2, retries=0)
 
 
 def manifests(*sites: str) -> list[dict]:

@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.evidence import SiteEvidence
 from cutset.harden.remedies.remedy import Remedy
 from cutset.model.advice import Advice, Declined
 
@@ -10,7 +10,7 @@ HEADROOM = 3.0
 FEWEST = 10
 
 
-def advise(evidence: Evidence) -> Advice | Declined:
+def advise(evidence: SiteEvidence) -> Advice | Declined:
     latency, rate = evidence.latency, evidence.per_second
     if latency is None or rate is None:
         return Declined(NAME, "it is not known how many calls are under way at once: read traces with `cutset ingest`")

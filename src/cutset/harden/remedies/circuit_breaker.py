@@ -1,11 +1,11 @@
 """Circuit breaker, as meshes have it: outlier detection takes a replica that keeps failing out of the rotation."""
 
-from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.evidence import SiteEvidence
 from cutset.harden.remedies.remedy import Remedy
 from cutset.model.advice import Advice, Declined
 
 
-def advise(evidence: Evidence) -> Advice | Declined:
+def advise(evidence: SiteEvidence) -> Advice | Declined:
     if evidence.replicas == 1:
         return Declined(NAME, "there is one replica: taking it out leaves none, and only the caller could stop asking")
     known = f"{evidence.replicas} replicas" if evidence.replicas else "replicas (how many is not known)"

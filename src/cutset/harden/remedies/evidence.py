@@ -20,7 +20,7 @@ _SAFE_NAMES = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class SiteEvidence:
     site: Point  # an API, or a call site with its caller
     breaks: tuple[str, ...] = ()  # requests that fail when it fails, alone or with others
     tolerated: tuple[str, ...] = ()  # requests that call it and survive its failure
@@ -46,7 +46,7 @@ def latency_of(seconds: Sequence[float]) -> Latency:
     return Latency(len(ordered), rank(0.5), rank(0.99), rank(0.999), ordered[-1])
 
 
-def safe_to_repeat(evidence: Evidence) -> str:
+def safe_to_repeat(evidence: SiteEvidence) -> str:
     """Why a second attempt does no harm; empty if nothing says so."""
     api = evidence.site.api
     if api.startswith(_SAFE_METHODS):
@@ -58,7 +58,7 @@ def safe_to_repeat(evidence: Evidence) -> str:
     return ""
 
 
-def evidence_of(events: Iterable[CampaignEvent], findings: Iterable[Finding]) -> dict[Point, Evidence]:
+def evidence_of(events: Iterable[CampaignEvent], findings: Iterable[Finding]) -> dict[Point, SiteEvidence]:
     """What a campaign shows of each API that it saw."""
     called: dict[Point, set[str]] = {}
     survived: dict[Point, set[str]] = {}
@@ -81,7 +81,7 @@ def evidence_of(events: Iterable[CampaignEvent], findings: Iterable[Finding]) ->
         if len(apis) == 1:
             _note(alone, apis, finding.request)
     return {
-        api: Evidence(
+        api: SiteEvidence(
             api,
             breaks=tuple(sorted(breaks.get(api, ()))),
             tolerated=tuple(sorted(survived.get(api, set()) - alone.get(api, set()))),

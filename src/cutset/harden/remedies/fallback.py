@@ -1,13 +1,13 @@
 """Fallback: go on without the answer, with an older one, or with that of somebody else."""
 
-from cutset.harden.remedies.evidence import Evidence, safe_to_repeat
+from cutset.harden.remedies.evidence import SiteEvidence, safe_to_repeat
 from cutset.harden.remedies.remedy import Remedy
 from cutset.model.advice import Advice
 
 LAST_GOOD = "last-good"
 
 
-def advise(evidence: Evidence) -> Advice:
+def advise(evidence: SiteEvidence) -> Advice:
     api = evidence.site.api
     if not safe_to_repeat(evidence):
         return Advice(
@@ -30,7 +30,7 @@ def advise(evidence: Evidence) -> Advice:
     )
 
 
-def _precedent(evidence: Evidence) -> str:
+def _precedent(evidence: SiteEvidence) -> str:
     if evidence.tolerated:
         return f"; `{evidence.tolerated[0]}` does without it already, so there is code to copy"
     if evidence.instead:

@@ -1,6 +1,6 @@
 """Hedging: when an answer is late, ask another replica as well and take what comes first."""
 
-from cutset.harden.remedies.evidence import ENOUGH_CALLS, Evidence, safe_to_repeat
+from cutset.harden.remedies.evidence import ENOUGH_CALLS, SiteEvidence, safe_to_repeat
 from cutset.harden.remedies.remedy import Remedy
 from cutset.model.advice import Advice, Declined
 
@@ -8,7 +8,7 @@ LATE_FACTOR = 3.0  # how much slower than the median the slowest in a hundred mu
 SHORTEST = 0.01  # seconds
 
 
-def advise(evidence: Evidence) -> Advice | Declined:
+def advise(evidence: SiteEvidence) -> Advice | Declined:
     latency = evidence.latency
     if not safe_to_repeat(evidence):
         return Declined(NAME, "nothing says that repeating it is harmless")

@@ -1,7 +1,7 @@
 """All remedies, in the order in which they are reported: what survives an outage first."""
 
 from cutset.harden.remedies import bulkhead, circuit_breaker, fallback, hedging, retry, timeout
-from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.evidence import SiteEvidence
 from cutset.harden.remedies.remedy import Remedy
 from cutset.model.advice import Advice, Declined
 
@@ -10,7 +10,7 @@ REMEDIES: dict[str, Remedy] = {
 }
 
 
-def advise(evidence: Evidence) -> tuple[list[Advice], list[Declined]]:
+def advise(evidence: SiteEvidence) -> tuple[list[Advice], list[Declined]]:
     """What to do at this call site, and what not to do for which reason."""
     said = [remedy.advise(evidence) for remedy in REMEDIES.values()]
     return [each for each in said if isinstance(each, Advice)], [each for each in said if isinstance(each, Declined)]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.evidence import SiteEvidence
 from cutset.model.advice import Advice, Declined
 
 
@@ -14,7 +14,7 @@ class Remedy:
     when: str  # on which evidence it is advised
     example: str  # configuration
     risks: tuple[str, ...]
-    advise: Callable[[Evidence], Advice | Declined] = field(hash=False)
+    advise: Callable[[SiteEvidence], Advice | Declined] = field(hash=False)
 
     @property
     def explanation(self) -> str:

@@ -1,6 +1,6 @@
 """Retry: ask again, if asking twice does no harm, and not so often that it becomes an attack."""
 
-from cutset.harden.remedies.evidence import Evidence, safe_to_repeat
+from cutset.harden.remedies.evidence import SiteEvidence, safe_to_repeat
 from cutset.harden.remedies.remedy import Remedy
 from cutset.model.advice import Advice, Declined
 
@@ -8,7 +8,7 @@ BUDGET_PERCENT = 20.0  # Envoy's default share of requests that may be retries
 MOST_RETRIES = 2  # three attempts in all: each layer of callers multiplies the next one's
 
 
-def advise(evidence: Evidence) -> Advice | Declined:
+def advise(evidence: SiteEvidence) -> Advice | Declined:
     if not (reason := safe_to_repeat(evidence)):
         return Declined(
             NAME,

@@ -1,6 +1,6 @@
 """Timeout: do not wait longer for an answer than answers take."""
 
-from cutset.harden.remedies.evidence import ENOUGH_CALLS, Evidence
+from cutset.harden.remedies.evidence import ENOUGH_CALLS, SiteEvidence
 from cutset.harden.remedies.remedy import Remedy
 from cutset.model.advice import Advice, Declined
 
@@ -10,7 +10,7 @@ SHORTEST, LONGEST = 0.25, 15.0  # seconds; below, a pause of a garbage collector
 SHORTEST_UNSEEN = 1.0
 
 
-def seconds_for(evidence: Evidence) -> float | None:
+def seconds_for(evidence: SiteEvidence) -> float | None:
     """None if nothing is known of how long answers take."""
     latency = evidence.latency
     if latency is None:
@@ -22,7 +22,7 @@ def seconds_for(evidence: Evidence) -> float | None:
     return round(min(wanted, LONGEST), 2)
 
 
-def advise(evidence: Evidence) -> Advice | Declined:
+def advise(evidence: SiteEvidence) -> Advice | Declined:
     seconds, latency = seconds_for(evidence), evidence.latency
     if seconds is None or latency is None:
         return Declined(NAME, "no latencies of it are known: read traces with `cutset ingest`")

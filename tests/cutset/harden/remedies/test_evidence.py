@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutset.harden.remedies.evidence import Evidence, evidence_of, latency_of, safe_to_repeat
+from cutset.harden.remedies.evidence import SiteEvidence, evidence_of, latency_of, safe_to_repeat
 from cutset.model.event import ExperimentFinished, RequestAudited
 from cutset.model.fault import cut_of
 from cutset.model.finding import Finding, findings_of
@@ -37,11 +37,11 @@ def experiment(request: str, verdict: Verdict, *points: Point) -> ExperimentFini
     ],
 )
 def test_only_what_is_known_to_read_is_safe_to_repeat(api: str, safe: bool) -> None:
-    assert bool(safe_to_repeat(Evidence(Point("shop", api)))) == safe
+    assert bool(safe_to_repeat(SiteEvidence(Point("shop", api)))) == safe
 
 
 def test_a_call_that_was_repeated_and_well_answered_is_safe_too() -> None:
-    assert "3 times" in safe_to_repeat(Evidence(Point("shop", "Charge"), recovered=3))
+    assert "3 times" in safe_to_repeat(SiteEvidence(Point("shop", "Charge"), recovered=3))
 
 
 def test_a_campaign_shows_what_breaks_what_is_tolerated_and_what_stands_in() -> None:
@@ -62,11 +62,11 @@ def test_a_campaign_shows_what_breaks_what_is_tolerated_and_what_stands_in() -> 
     ]
     found = evidence_of(events, findings_of(events))
     assert set(found) == {CART, QUOTE, FLAT, ADS}
-    assert found[CART] == Evidence(CART, breaks=("GET /cart",))
-    assert found[QUOTE] == Evidence(
+    assert found[CART] == SiteEvidence(CART, breaks=("GET /cart",))
+    assert found[QUOTE] == SiteEvidence(
         QUOTE, breaks=("GET /cart", "POST /order"), tolerated=("GET /cart",), instead=frozenset({FLAT})
     )
-    assert found[ADS] == Evidence(ADS, tolerated=("GET /cart",))
+    assert found[ADS] == SiteEvidence(ADS, tolerated=("GET /cart",))
 
 
 def test_points_of_findings_that_no_audit_saw_are_known_all_the_same() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from tests.samples.call_sites import READS
 
-from cutset.harden.remedies.evidence import Evidence
+from cutset.harden.remedies.evidence import SiteEvidence
 from cutset.harden.remedies.registry import REMEDIES, advise, explanations
 from cutset.model.point import Point
 
@@ -16,7 +16,7 @@ def test_with_all_the_evidence_everything_but_what_would_not_pay_is_advised() ->
 
 
 def test_without_evidence_nothing_is_made_up() -> None:
-    advice, declined = advise(Evidence(Point("payment", "Charge")))
+    advice, declined = advise(SiteEvidence(Point("payment", "Charge")))
     assert [each.remedy for each in advice] == ["fallback", "circuit-breaker"]
     assert all(each.why for each in declined)
 
