@@ -9,7 +9,8 @@ from cutset.errors import TargetError, UsageError
 from cutset.model.point import Point
 from cutset.model.survey import ClassSummary, Survey
 from cutset.model.wording import did_you_mean, sentences
-from cutset.report.drawing.service_graph import ServiceGraph, service_graph_svg
+from cutset.report.drawing.graph import ServiceGraph
+from cutset.report.drawing.service_graph import service_graph_svg
 from cutset.report.survey.graph import graph_of
 from cutset.select.api_rank import Preference
 from cutset.select.endpoints import EndpointChoice, choose_endpoints

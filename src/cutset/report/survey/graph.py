@@ -8,7 +8,7 @@ from cutset.lineage.kinds import CallUse, call_uses
 from cutset.model.call_tree import CallTree, Component, Role
 from cutset.model.point import Point
 from cutset.model.survey import Kinds
-from cutset.report.drawing.service_graph import Edge, Node, ServiceGraph
+from cutset.report.drawing.graph import Edge, Node, ServiceGraph
 from cutset.select.workflows import critical_workflows
 
 MAX_WORKFLOW_SERVICES = 5

@@ -9,15 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutset.model.call_tree import Component, Role
+from cutset.report.drawing.graph import Edge, Node, ServiceGraph
 from cutset.report.drawing.layout import ROOMY
-from cutset.report.drawing.service_graph import (
-    MOST_CONNECTIONS,
-    MOST_SERVICES,
-    Edge,
-    Node,
-    ServiceGraph,
-    service_graph_svg,
-)
+from cutset.report.drawing.service_graph import MOST_CONNECTIONS, MOST_SERVICES, service_graph_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -232,10 +226,3 @@ def test_of_too_many_connections_those_with_the_most_traffic_are_drawn():
     assert f"Not drawn: 0 services and {2_500 - MOST_CONNECTIONS:,} connections with the least traffic" in texts(
         picture
     )
-
-
-def test_light_and_dark_have_colours_of_their_own():
-    style = parsed(graph_of(edge("a", "b"))).findtext(f"{SVG}style")
-    light, dark = style.split("@media (prefers-color-scheme:dark)")
-    assert ".service-graph .ground{fill:#ffffff}" in light
-    assert ".service-graph .ground{fill:#0d1117}" in dark
