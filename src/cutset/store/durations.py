@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cutset.model.span import SpanKind, SpanLabel
 from cutset.store.manifest import SpanStore
-from cutset.store.spans import connect, reading
+from cutset.store.parquet import connect, reading
 
 _WHAT = ("service", "http_method", "http_route", "url_path", "rpc_system", "rpc_method")
 BUSY_SECONDS = 60  # over which the busiest time is averaged

@@ -17,7 +17,7 @@ import numpy as np
 from cutset.model.shape import LOST, ROOT, Shape, ShapeBatch
 from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanKind, SpanLabel
 from cutset.store.manifest import SpanStore
-from cutset.store.spans import COLUMNS, END_OF_TIME_NS, connect, reading
+from cutset.store.parquet import COLUMNS, END_OF_TIME_NS, connect, reading
 
 _LABEL_COLUMNS = ("service", "name", "kind", "error", *KEPT_ATTRIBUTES.values())
 _FEWEST_PER_RANGE, _MOST_PER_RANGE, _PER_PART = 300_000, 1_500_000, 4_000  # spans; the most take some 700 MB

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from cutset.errors import CutsetError
 from cutset.model.span import Span
-from cutset.store.spans import Ingest, Staged, stage_spans
+from cutset.store.spans import Ingest
+from cutset.store.staging import Staged, stage_spans
 from cutset.survey.workers import each, without_collector
 from cutset.traces.files.read import Format, read_file
 from cutset.traces.servers.read import ServerQuery, read_server

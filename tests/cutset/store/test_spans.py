@@ -1,55 +1,19 @@
-import pickle
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.samples.stored_spans import HOUR, NOON, contents, files, ingest, listed, many, span
 
 from cutset.errors import InputError
-from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanKind, SpanLabel
+from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanKind
 from cutset.store.manifest import open_spans
+from cutset.store.parquet import END_OF_TIME_NS
 from cutset.store.shapes import spans_of
-from cutset.store.spans import COLUMNS, END_OF_TIME_NS, begin_ingest, connect, forget_before, stage_spans
-
-HOUR = 3_600_000_000_000
-NOON = 495_036 * HOUR  # 2026-06-22T12
-
-
-def span(trace_id: str = "t1", span_id: str = "s1", start_ns: int = NOON, **fields: object) -> Span:
-    end_ns = fields.pop("end_ns", start_ns + 10)
-    return Span(trace_id, span_id, "", "cart", "GetCart", SpanKind.SERVER, start_ns, end_ns, **fields)  # type: ignore[arg-type]
-
-
-def many(count: int, start_ns: int = NOON, prefix: str = "t") -> list[Span]:
-    return [span(f"{prefix}{number // 4}", f"s{number}", start_ns + number) for number in range(count)]
-
-
-def ingest(store: Path, spans: list[Span], source: str = "file") -> None:
-    with begin_ingest(store) as opened:
-        opened.add(source, spans)
-        opened.log(source, format="otlp", spans_read=len(spans), skipped={})
-
-
-def contents(store: Path) -> list[Span]:
-    stored = open_spans(store)
-    ids = {"a", "b", *(f"{prefix}{number}" for prefix in "tu" for number in range(100))}
-    return sorted((each for spans in spans_of(stored, ids).values() for each in spans), key=repr)
-
-
-def files(store: Path) -> set[str]:
-    return {str(file.relative_to(store / "traces")) for file in (store / "traces").rglob("*") if file.is_file()}
-
-
-def listed(store: Path) -> set[str]:
-    return {"manifest.json", "lock", ".gitignore", *(part.file for part in open_spans(store).parts)}
-
-
-def test_the_columns_are_the_fields_of_spans_and_labels():
-    assert set(SpanLabel.__slots__) <= set(COLUMNS)
-    assert set(COLUMNS) == (set(Span.__slots__) - {"attributes"}) | set(KEPT_ATTRIBUTES.values())
+from cutset.store.spans import begin_ingest, forget_before
+from cutset.store.staging import stage_spans
 
 
 def test_spans_come_back_as_they_were_with_the_attributes_that_are_kept(tmp_path):
@@ -118,21 +82,6 @@ def test_however_spans_are_delivered_each_is_stored_once(tmp_path_factory, deliv
     assert files(store) == listed(store)
 
 
-def test_the_database_prints_nothing_of_its_own_and_stays_off_the_network(tmp_path):
-    with connect(tmp_path) as database:
-        for setting in ("enable_progress_bar", "autoinstall_known_extensions"):
-            assert database.execute(f"SELECT current_setting('{setting}')").fetchall() == [(False,)]
-
-
-def test_the_same_span_in_a_coarser_format_is_stored_once(tmp_path):
-    """Zipkin has names in lower case; it and Jaeger have microseconds."""
-    exact = Span("t1", "s", "", "Cart", "GetCart", SpanKind.SERVER, NOON + 1_234_567, NOON + 9_999_999)
-    coarse = Span("t1", "s", "", "cart", "getcart", SpanKind.SERVER, NOON + 1_234_000, NOON + 9_999_000)
-    ingest(tmp_path, [exact])
-    ingest(tmp_path, [coarse])
-    assert contents(tmp_path) == [exact]
-
-
 def test_the_log_says_of_each_source_how_much_of_it_was_new(tmp_path):
     with begin_ingest(tmp_path) as opened:
         opened.add("a.json", many(8))
@@ -187,12 +136,6 @@ def test_an_ingest_that_raises_leaves_what_was_committed(tmp_path):
     assert files(tmp_path) == listed(tmp_path)
 
 
-def test_of_a_span_exported_before_and_after_its_end_one_commit_stores_the_longest(tmp_path):
-    ingest(tmp_path, [span(end_ns=NOON + 1), span(end_ns=NOON + 3), span(end_ns=NOON + 2)])
-    ingest(tmp_path, [span(end_ns=NOON + 9)])
-    assert [each.end_ns for each in contents(tmp_path)] == [NOON + 3]
-
-
 @pytest.mark.parametrize(
     ("start_ns", "end_ns", "stored"),
     [
@@ -219,18 +162,6 @@ def test_a_folder_with_unusual_characters_is_fine(tmp_path):
     ingest(store, many(5))
     ingest(store, many(9))
     assert contents(store) == sorted(many(9), key=repr)
-
-
-def test_small_parts_of_one_hour_are_merged_when_they_get_many(tmp_path, monkeypatch):
-    monkeypatch.setattr("cutset.store.spans._SMALL_PARTS", 4)
-    for number in range(7):
-        ingest(tmp_path, [*many(40)[number * 2 : number * 2 + 3], span("u1", f"s{number}", NOON + HOUR * (number % 2))])
-    stored = open_spans(tmp_path)
-    assert [len([part for part in stored.parts if part.hour.endswith(hour)]) for hour in ("12", "13")] == [3, 3]
-    assert contents(tmp_path) == sorted(
-        [*many(15), *(span("u1", f"s{number}", NOON + HOUR * (number % 2)) for number in range(7))], key=repr
-    )
-    assert files(tmp_path) == listed(tmp_path)
 
 
 def test_forgetting_drops_the_hours_that_ended_before(tmp_path):
@@ -274,7 +205,7 @@ def test_a_part_with_a_damaged_middle_is_named(tmp_path):
 CHILD = f"""
 import os, resource, signal, sys
 from pathlib import Path
-import cutset.store.spans
+import cutset.store.sort_in
 from cutset.errors import TargetError
 from cutset.model.span import Span, SpanKind
 from cutset.store.spans import begin_ingest
@@ -294,7 +225,7 @@ def step(event, *_):
             os.kill(os.getpid(), signal.SIGKILL)
 sync = os.fsync
 os.fsync = lambda descriptor: (step("fsync"), sync(descriptor))
-cutset.store.spans._SMALL_PARTS = 1  # so that the commit merges, too
+cutset.store.sort_in._SMALL_PARTS = 1  # so that the commit merges, too
 with begin_ingest(Path(sys.argv[1])) as ingest:
     ingest.add("a", spans)
     sys.addaudithook(step)
@@ -333,8 +264,3 @@ def test_without_room_on_the_disk_the_store_stays_as_it_was(tmp_path, largest_fi
     assert "kept" in ended.stderr
     assert contents(tmp_path) == sorted(many(8), key=repr)
     assert files(tmp_path) == listed(tmp_path)
-
-
-def test_what_workers_return_can_be_sent_between_processes(tmp_path):
-    staged = stage_spans(tmp_path, many(8))
-    assert pickle.loads(pickle.dumps(staged)) == staged

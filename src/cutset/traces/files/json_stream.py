@@ -15,45 +15,29 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from cutset.traces.files.json_grammar import (
+    CONTAINER,
+    KEY,
+    LEFTOVER,
+    MALFORMED,
+    SCALAR,
+    SPACE,
+    START,
+    UNCLOSED_STRING,
+    DamageError,
+    end_of,
+    is_whole,
+    walk,
+)
 from cutset.traces.tally import ReadTally
 
 CHUNK_BYTES = 1 << 20
 MAX_ELEMENT_BYTES = 64 << 20
-MAX_DEPTH = 1000  # what Python's and most other decoders refuse as well
 _OVERLAP = 4096  # bytes in which the start of an element, cut by the end of a chunk, is found again
 
-MALFORMED = "malformed JSON"
 TRUNCATED = "truncated JSON"
 TOO_LARGE = f"JSON element over {MAX_ELEMENT_BYTES >> 20} MB"
-TOO_DEEP = "JSON nested too deeply"
 NOT_UTF8 = "text that is not UTF-8 (kept, with replacements)"
-
-_SPACE = re.compile(rb"[ \t\r\n]*+")
-_LEFTOVER = re.compile(rb"[ \t\r\n,\]}]++")  # of a damaged document
-# Outside of strings and brackets: punctuation, numbers, and the letters of true, false, null, NaN and Infinity.
-_PLAIN = rb"[ \t\r\n:,0-9+\-.eEtrufalsnNIiy]"
-_UNCLOSED = rb'"[^"\\\x00-\x1f]*+(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*+)*+'
-_STRING = _UNCLOSED + rb'"'
-
-
-def _balanced(depth: int) -> bytes:
-    inner = rb"|[\[{]" + _balanced(depth - 1) + rb"[\]}]" if depth else b""
-    return _PLAIN + rb"*+(?:(?:" + _STRING + inner + rb")" + _PLAIN + rb"*+)*+"
-
-
-_CONTAINER = re.compile(rb"[\[{]" + _balanced(16) + rb"[\]}]")  # what is nested deeper, `_walk` walks through
-_SCALAR = re.compile(_STRING + rb"|[0-9A-Za-z+\-.]++")
-_TOKEN = re.compile(rb"(" + _STRING + rb")|(" + _PLAIN + rb"++)|([\[{])|([\]}])")
-_UNCLOSED_STRING = re.compile(_UNCLOSED + rb"\\?")
-_KEY = re.compile(rb"(" + _STRING + rb")[ \t\r\n]*+:[ \t\r\n]*+")
-# By which the elements of one file are alike; bounded, as it is tried wherever there is damage.
-_START = re.compile(rb'(?:[\[{][ \t\r\n]{0,99}+){1,4}+"[^"\\\x00-\x1f]{1,99}"')
-_STRINGS, _PUNCTUATION, _OPEN, _CLOSE = range(1, 5)  # the groups of `_TOKEN`
-# What may come before a string or a bracket, by the bracket that we are in (0: none).
-_ALLOWED_BEFORE = {
-    _STRINGS: {0: b"[", ord("["): b"[,", ord("{"): b"{,:"},
-    _OPEN: {0: b"[", ord("["): b"[,", ord("{"): b":"},
-}
 
 
 def elements(stream: BinaryIO, tally: ReadTally, arrays: Collection[str]) -> Iterator[tuple[Any, str]]:
@@ -66,13 +50,6 @@ def elements(stream: BinaryIO, tally: ReadTally, arrays: Collection[str]) -> Ite
 
 
 _Elements = Generator[tuple[Any, str], None, bool]  # what it returns: whether there was a place for any
-
-
-class _DamageError(Exception):
-    def __init__(self, reason: str, until: int) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.until = until  # position up to which was read in vain
 
 
 class _Reader:
@@ -105,7 +82,7 @@ class _Reader:
                     yield from self._document()
                 else:
                     return
-            except _DamageError as damage:
+            except DamageError as damage:
                 self._tally.skip(damage.reason, self._place())
                 self._in_vain += damage.until - self._at
                 affordable = self._in_vain <= self._read + CHUNK_BYTES
@@ -121,7 +98,7 @@ class _Reader:
             if not found:
                 yield document, self._place()
             return
-        start = _START.match(self._buffer, self._at) if starts_line else None
+        start = START.match(self._buffer, self._at) if starts_line else None
         self._document_start = start[0] if start else b""
         match self._peek():
             case b"[":
@@ -133,9 +110,9 @@ class _Reader:
                 if not found:
                     yield from self._held_document()
             case b"," | b"]" | b"}":
-                self._at = _end(_LEFTOVER, self._buffer, self._at)
+                self._at = end_of(LEFTOVER, self._buffer, self._at)
             case _:
-                raise _DamageError(MALFORMED, self._at + 1)
+                raise DamageError(MALFORMED, self._at + 1)
 
     def _decoded_line(self) -> dict[str, Any] | list[Any] | None:
         if len(self._buffer) - self._at < CHUNK_BYTES:
@@ -186,7 +163,7 @@ class _Reader:
             name = f"{path}.{key}" if path else key
             value = self._peek()
             if not value:
-                raise _DamageError(TRUNCATED, self._at)
+                raise DamageError(TRUNCATED, self._at)
             self._ensure_no_document_starts(self._document_start)
             if name in self._arrays:
                 found, self._held = True, None
@@ -204,12 +181,12 @@ class _Reader:
         return found
 
     def _key(self) -> str:
-        while (match := _KEY.match(self._buffer, self._at)) is None:
-            unclosed = _end(_UNCLOSED_STRING, self._buffer, self._at)
+        while (match := KEY.match(self._buffer, self._at)) is None:
+            unclosed = end_of(UNCLOSED_STRING, self._buffer, self._at)
             if unclosed == self._at or len(self._buffer) - unclosed > _OVERLAP:
-                raise _DamageError(MALFORMED if self._at < len(self._buffer) else TRUNCATED, unclosed)
+                raise DamageError(MALFORMED if self._at < len(self._buffer) else TRUNCATED, unclosed)
             if not self._more():
-                raise _DamageError(TRUNCATED, len(self._buffer))
+                raise DamageError(TRUNCATED, len(self._buffer))
         self._at = match.end()
         return match[1][1:-1].decode(errors="replace")
 
@@ -230,7 +207,7 @@ class _Reader:
                 self._at += 1
                 continue
             if not byte:
-                raise _DamageError(TRUNCATED, self._at)
+                raise DamageError(TRUNCATED, self._at)
             self._index += 1
             self._ensure_no_document_starts(self._document_start)
             if not self._example:
@@ -243,8 +220,8 @@ class _Reader:
             try:
                 element = self._decode(piece)
             except (ValueError, RecursionError):
-                if not _is_whole(piece):
-                    raise _DamageError(MALFORMED, end) from None
+                if not is_whole(piece):
+                    raise DamageError(MALFORMED, end) from None
                 self._tally.skip(MALFORMED, self._place())
                 self._at = end
                 continue
@@ -258,45 +235,45 @@ class _Reader:
         """Behind a line that was cut off, the next document may look like a part of that line's."""
         if start and self._buffer.startswith(start, self._at) and self._buffer[self._at - 1] == ord("\n"):
             self._at -= 1
-            raise _DamageError(TRUNCATED, self._at)
+            raise DamageError(TRUNCATED, self._at)
 
     def _end_of_value(self) -> int | None:
         """Where the value that starts here ends; None if it was too large, and has been passed over."""
         if self._buffer[self._at] not in b"[{":
             return self._end_of_scalar()
-        match = _CONTAINER.match(self._buffer, self._at)
+        match = CONTAINER.match(self._buffer, self._at)
         if match is None and self._more():
-            match = _CONTAINER.match(self._buffer, self._at)
+            match = CONTAINER.match(self._buffer, self._at)
         if match is not None:
             return match.end()
         open_brackets, before, scanned, too_large = bytearray(), b"[", 0, False
         while True:
-            end, before = _walk(self._buffer, self._at + scanned, open_brackets, before)
+            end, before = walk(self._buffer, self._at + scanned, open_brackets, before)
             if not open_brackets:
                 break
             scanned = end - self._at
             if scanned > MAX_ELEMENT_BYTES:
                 self._at, scanned, too_large = end, 0, True
             if len(self._buffer) - end > MAX_ELEMENT_BYTES:  # one string
-                raise _DamageError(TOO_LARGE, len(self._buffer))
+                raise DamageError(TOO_LARGE, len(self._buffer))
             if not self._more():
-                raise _DamageError(TRUNCATED, len(self._buffer))
+                raise DamageError(TRUNCATED, len(self._buffer))
         if too_large or end - self._at > MAX_ELEMENT_BYTES:
             self._at = end
             return None
         return end
 
     def _end_of_scalar(self) -> int:
-        while (match := _SCALAR.match(self._buffer, self._at)) is None or match.end() == len(self._buffer):
-            unclosed = _end(_UNCLOSED_STRING, self._buffer, self._at)
+        while (match := SCALAR.match(self._buffer, self._at)) is None or match.end() == len(self._buffer):
+            unclosed = end_of(UNCLOSED_STRING, self._buffer, self._at)
             if match is None and unclosed < len(self._buffer):
-                raise _DamageError(MALFORMED, unclosed + 1)
+                raise DamageError(MALFORMED, unclosed + 1)
             if len(self._buffer) - self._at > MAX_ELEMENT_BYTES:
-                raise _DamageError(TOO_LARGE, len(self._buffer))
+                raise DamageError(TOO_LARGE, len(self._buffer))
             if not self._more():
                 if match is not None:
                     break
-                raise _DamageError(TRUNCATED, len(self._buffer))
+                raise DamageError(TRUNCATED, len(self._buffer))
         return match.end()
 
     def _decode(self, piece: bytes) -> Any:
@@ -316,7 +293,7 @@ class _Reader:
         """Go on where something starts, at `start` or later; whether that is an element (and not a document)."""
         self._held = None
         self._at = start
-        example = _START.match(self._example)
+        example = START.match(self._example)
         element = rb"|[,\[][ \t\r\n]*+(?=" + re.escape(example[0]) + rb")" if example else b""
         beginning = re.compile(rb"\n(?=[\[{])" + element)
         while (match := beginning.search(self._buffer, max(0, self._at - 1))) is None:
@@ -330,7 +307,7 @@ class _Reader:
     def _peek(self) -> bytes:
         """The next byte that is not white space; none at the end."""
         while True:
-            self._at = _end(_SPACE, self._buffer, self._at)
+            self._at = end_of(SPACE, self._buffer, self._at)
             if self._at < len(self._buffer) or not self._more():
                 return self._buffer[self._at : self._at + 1]
 
@@ -361,42 +338,3 @@ class _Reader:
         if inside and self._document_line == 1:
             return inside
         return f"line {self._document_line}, {inside}" if inside else f"line {self._document_line}"
-
-
-def _walk(buffer: bytes, at: int, open_brackets: bytearray, before: bytes) -> tuple[int, bytes]:
-    """Go on to where all brackets are closed, or to the last whole token; what came before that, for the next call."""
-    while token := _TOKEN.match(buffer, at):
-        at = token.end()
-        inside = open_brackets[-1] if open_brackets else 0
-        kind = token.lastindex or 0
-        if (kind in _ALLOWED_BEFORE and before not in _ALLOWED_BEFORE[kind][inside]) or (
-            kind == _PUNCTUATION and inside == ord("[") and b":" in token[0]
-        ):
-            raise _DamageError(MALFORMED, at)
-        if kind == _OPEN:
-            open_brackets += token[0]
-            if len(open_brackets) > MAX_DEPTH:
-                raise _DamageError(TOO_DEEP, at)
-        elif kind == _CLOSE and open_brackets.pop() + 2 != token[0][0]:  # as ASCII has it
-            raise _DamageError(MALFORMED, at)
-        if not open_brackets:
-            return at, b""
-        before = token[0].rstrip()[-1:] or before
-    if _end(_UNCLOSED_STRING, buffer, at) < len(buffer):
-        raise _DamageError(MALFORMED, at + 1)
-    return at, before
-
-
-def _is_whole(piece: bytes) -> bool:
-    """Whether quotes and brackets are in order, so that the damage ends within."""
-    open_brackets = bytearray()
-    try:
-        end, _ = _walk(piece, 0, open_brackets, b"[")
-    except _DamageError:
-        return False
-    return not open_brackets and end == len(piece)
-
-
-def _end(pattern: re.Pattern[bytes], buffer: bytes, at: int) -> int:
-    match = pattern.match(buffer, at)
-    return at if match is None else match.end()

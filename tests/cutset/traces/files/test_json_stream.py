@@ -6,7 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cutset.traces.files import json_stream
-from cutset.traces.files.json_stream import MALFORMED, NOT_UTF8, TOO_DEEP, TOO_LARGE, TRUNCATED, elements
+from cutset.traces.files.json_grammar import MALFORMED, TOO_DEEP
+from cutset.traces.files.json_stream import NOT_UTF8, TOO_LARGE, TRUNCATED, elements
 from cutset.traces.tally import ReadTally
 
 ARRAYS = ("data", "trace.batches")
