@@ -1,6 +1,6 @@
 """Hardens against what a campaign found: decides what, tries it on the running system, and says what it comes to."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -81,10 +81,7 @@ async def try_out(
         command="harden",
         config=str(config.path or ""),
     )
-    with (
-        open_ledger(grounds.store) as ledger,
-        (resumed_run if resume else new_run)(ledger, started) as run,
-    ):
+    with open_ledger(grounds.store) as ledger, (resumed_run if resume else new_run)(ledger, started) as run:
         past = hardening_events(ledger, run)
         for event in past:
             yield event
@@ -104,9 +101,10 @@ async def try_out(
                     yield event
         finished = RunFinished()
         if steps.verify and steps.explore:
-            async for explored in _explore_again(ledger, run, config, key):
-                finished = explored if isinstance(explored, RunFinished) else finished
-                yield explored
+            async with aclosing(_explore_again(ledger, run, config, key)) as campaign:
+                async for explored in campaign:
+                    finished = explored if isinstance(explored, RunFinished) else finished
+                    yield explored
         ledger.append(run, finished)
         yield finished
 
@@ -163,15 +161,17 @@ def _services(steps: Steps) -> tuple[MeshService, ...]:
     return load_mesh(steps.mesh_file).services if steps.mesh_file else ()
 
 
-async def _explore_again(ledger: Ledger, run: str, config: Config, key: bytes) -> AsyncIterator[CampaignEvent]:
+async def _explore_again(ledger: Ledger, run: str, config: Config, key: bytes) -> AsyncGenerator[CampaignEvent, None]:
     """A campaign on behalf of the hardening, so that the one that was hardened against stays the latest."""
     begun = [each for each in ledger.runs(Loop.CAMPAIGN) if each.started.part_of == run]
     if begun and begun[-1].finished:
         for event in campaign_events(ledger, begun[-1].id):
             yield event
         return
-    async for event in explore(config, key=key, store=ledger.folder, resume=bool(begun), part_of=run):
-        yield event
+    campaign = explore(config, key=key, store=ledger.folder, resume=bool(begun), part_of=run)
+    async with aclosing(campaign) as events:
+        async for event in events:
+            yield event
 
 
 def _as_explored(config: Config, started: CampaignStarted) -> Config:

@@ -13,8 +13,7 @@ from math import ceil
 
 from cutset.campaign.class_search import ClassSearch, begin
 from cutset.campaign.settings import CampaignSettings
-from cutset.errors import HaltedError
-from cutset.experiment.laboratory import Laboratory
+from cutset.experiment.laboratory import Laboratory, halt_if_down
 from cutset.model.event import (
     CampaignEvent,
     CampaignStarted,
@@ -23,7 +22,7 @@ from cutset.model.event import (
     RequestFinished,
 )
 from cutset.model.fault import cut_of
-from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.outcome import Outcome, Points
 from cutset.model.request import Request
 from cutset.model.run import RunFinished
 from cutset.search.strategies import AcrossRequests
@@ -213,13 +212,7 @@ class _Campaign:
                 complete_up_to=search.complete_up_to,
             )
         )
-        # An unknown outcome with dead servers means that the laboratory waited for them in vain.
-        if outcome.dead and (outcome.verdict is Verdict.UNKNOWN or not await self._laboratory.recovered()):
-            raise HaltedError(
-                f"{', '.join(outcome.dead)} stopped answering after an experiment on {search.request.name}"
-                " and did not come back",
-                hint="Restart what is down, then run the command again with `--resume`",
-            )
+        await halt_if_down(self._laboratory, search.request, outcome)
         return outcome
 
 

@@ -18,7 +18,7 @@ class Objective(StrEnum):
 
 
 Cost = Annotated[float, Expect("a cost above 0", lambda cost: 0 < cost < float("inf"))]
-Share = Annotated[float, Expect("a share from 0 to 1", lambda share: 0 <= share <= 1)]
+Probability = Annotated[float, Expect("a share from 0 to 1", lambda share: 0 <= share <= 1)]
 Traffic = Annotated[float, Expect("requests per day from 0 on", lambda number: 0 <= number < float("inf"))]
 
 
@@ -30,14 +30,14 @@ class ApiChoice:
     untouchable: bool = False
     hardened: bool = False
     fallback: Literal["last-good", "last-good-or-empty"] | None = None  # what the local mesh's stand-in shall answer
-    failure_rate: Share | None = None
+    failure_rate: Probability | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
     """What takes several points down together."""
 
-    rate: Share
+    rate: Probability
     members: Annotated[tuple[Name, ...], Expect("at least one member", len)]  # `cart`, `cart#2`, `cart/GetCart`
 
 

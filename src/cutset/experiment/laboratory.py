@@ -2,9 +2,10 @@
 
 from typing import Protocol
 
+from cutset.errors import HaltedError
 from cutset.model.event import RequestAudited
 from cutset.model.fault import Cut
-from cutset.model.outcome import Outcome
+from cutset.model.outcome import Outcome, Verdict
 from cutset.model.request import Request
 
 
@@ -20,3 +21,13 @@ class Laboratory(Protocol):
     async def recovered(self) -> bool:
         """Whether all servers are there (again)."""
         ...
+
+
+async def halt_if_down(laboratory: Laboratory, request: Request, outcome: Outcome) -> None:
+    """Raises HaltedError if a server that died in this experiment did not come back: nothing more can be learned."""
+    # An unknown outcome with dead servers means that the laboratory waited for them in vain.
+    if outcome.dead and (outcome.verdict is Verdict.UNKNOWN or not await laboratory.recovered()):
+        raise HaltedError(
+            f"{', '.join(outcome.dead)} stopped answering after an experiment on {request.name} and did not come back",
+            hint="Restart what is down, then run the command again with `--resume`",
+        )

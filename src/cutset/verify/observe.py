@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from statistics import fmean, median
 from typing import Protocol
 
@@ -25,11 +26,17 @@ class ObservingLaboratory(Laboratory, Protocol):
         ...
 
 
-async def audit_all(laboratory: Laboratory, requests: Iterable[Request]) -> None:
+async def audit_all(laboratory: Laboratory, requests: Iterable[Request], *, changed: Path | None = None) -> None:
+    """`changed` names the file of the mesh as it was, if it may be changed already."""
     for request in requests:  # one after the other: an audit wants silence
         audited = await laboratory.audit(request)
         if not audited.healthy:
-            raise TargetError(f"`{request.name}` does not work even without faults: {audited.reason}")
+            raise TargetError(
+                f"`{request.name}` does not work even without faults: {audited.reason}",
+                hint=f"It may be due to what was applied to the mesh: `{changed}` is as it was before"
+                if changed
+                else "",
+            )
 
 
 async def observe(

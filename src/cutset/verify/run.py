@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from cutset.experiment.laboratory import halt_if_down
 from cutset.harden.decision import Decision, expected_gone, settings_of
 from cutset.inject.local.change import change_running_mesh, first_version
 from cutset.manifests.mesh_file import MeshSettings, merge_settings
@@ -24,6 +25,7 @@ from cutset.model.hardening import (
     MeshChanging,
 )
 from cutset.model.mesh import MeshService
+from cutset.model.outcome import Verdict
 from cutset.model.request import Request
 from cutset.verify.observe import ObservingLaboratory, audit_all, observe
 
@@ -63,7 +65,8 @@ async def try_hardening(
     left = _left(decision.findings, past) if wanted.recheck else []
     if not left and (wanted.change is None or _first(past, MeshChanged) is not None):
         return
-    await audit_all(laboratory, wanted.requests)
+    announced = _first(past, MeshChanging)
+    await audit_all(laboratory, wanted.requests, changed=announced.original if announced else None)
     named = {request.name: request for request in wanted.requests}
     cuts = [(named[finding.request], finding.cut) for finding in decision.findings] if wanted.recheck else []
     if not observed:
@@ -129,7 +132,9 @@ async def _recheck(
         async with limit:
             outcome = await laboratory.run(request, finding.cut)
             event = CutRechecked(request=request.name, outcome=outcome, expected_gone=finding.id in gone)
-            record(event)  # here, not when somebody asks for it: until then we may be killed
+            if not outcome.dead or outcome.verdict is not Verdict.UNKNOWN:  # else it must be tried again
+                record(event)  # here, not when somebody asks for it: until then we may be killed
+            await halt_if_down(laboratory, request, outcome)
         return event
 
     tasks = [asyncio.ensure_future(again(*each)) for each in cuts]

@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,8 @@ from tests.samples.simulated_hardening import (
     undertaking,
 )
 
-from cutset.errors import TargetError
+from cutset.errors import HaltedError, TargetError
+from cutset.model.fault import Cut
 from cutset.model.hardening import (
     CallsObserved,
     CutRechecked,
@@ -37,6 +39,8 @@ from cutset.model.hardening import (
     MeshChanging,
 )
 from cutset.model.mesh import MeshSpec
+from cutset.model.outcome import Outcome, Verdict
+from cutset.model.request import Request
 from cutset.store.ledger import open_ledger
 from cutset.store.runs import hardening_events
 from cutset.verify.run import try_hardening
@@ -126,6 +130,31 @@ def test_a_request_that_is_ill_is_told_before_anything_is_changed(file: Path, tm
     with pytest.raises(TargetError, match="`GET /cart` does not work even without faults: 500"):
         go_on(tmp_path, undertaking(file), HardenableLaboratory(file, unhealthy="GET /cart"))
     assert file.read_text() == MESH
+
+
+def test_a_request_that_is_ill_since_the_change_is_told_with_the_way_back(file: Path, tmp_path: Path) -> None:
+    go_on(tmp_path, undertaking(file, recheck=False), HardenableLaboratory(file))
+    with pytest.raises(TargetError) as caught:
+        go_on(tmp_path, undertaking(file), HardenableLaboratory(file, unhealthy="GET /cart"))
+    assert f"`{file}.before` is as it was before" in caught.value.hint
+
+
+@pytest.mark.parametrize("verdict", [Verdict.UNKNOWN, Verdict.FAILED])
+def test_a_server_that_stays_down_halts_it_and_what_nobody_could_tell_is_tried_again(
+    file: Path, tmp_path: Path, verdict: Verdict
+) -> None:
+    class Deadly(HardenableLaboratory):
+        async def run(self, request: Request, cut: Cut) -> Outcome:
+            return replace(await super().run(request, cut), verdict=verdict, dead=("h:1",))
+
+        async def recovered(self) -> bool:
+            return False
+
+    with pytest.raises(HaltedError):
+        go_on(tmp_path, undertaking(file, parallel=1), Deadly(file))
+    assert len(rechecks(recorded(tmp_path))) == (verdict is Verdict.FAILED)
+    go_on(tmp_path, undertaking(file), HardenableLaboratory(file))
+    assert rechecks(recorded(tmp_path)).keys() == WHOLE.keys()
 
 
 @pytest.mark.parametrize("writes_last", [True, False])
