@@ -15,7 +15,8 @@ from cutset.model.reproduction.site import FaultKind, Site, SiteKind
 from cutset.reproduce.front_end import EffectsOf, SiteEffect
 from cutset.reproduce.python.escapes import handlers_around
 from cutset.reproduce.python.exception_tree import ExceptionClass, exception_tree
-from cutset.reproduce.python.exceptions import LikelyException, candidates, construct, exceptions_in
+from cutset.reproduce.python.exceptions import LikelyException, candidates, construct
+from cutset.reproduce.python.logged_exceptions import exceptions_in
 from cutset.reproduce.python.syntax import PythonProgram
 
 MOST_EXCEPTIONS = 4  # per site: what comes later is guesswork

@@ -7,10 +7,8 @@ Exceptions that steer a program (`queue.Empty`, `KeyError`) are proposed only wh
 end it (`CancelledError`) only where something can end it: at an `await`, in a handler, in the log.
 """
 
-import ast
 import re
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +16,6 @@ from enum import IntEnum
 from functools import lru_cache, partial
 from itertools import groupby, zip_longest
 
-from cutset.model.reproduction.log import LogRecord
 from cutset.reproduce.python.exception_table import Called, CallRule, ExceptionFault, called, table, words_of
 from cutset.reproduce.python.exception_tree import BUILTIN, MESSAGE, ExceptionClass
 
@@ -26,20 +23,14 @@ PER_HANDLER = 3  # a base class of a library catches dozens
 FROM_LOG = 4
 FROM_LIBRARY = 5
 INTERNAL_DEPTH = 3  # classes that many modules below the library's plainest ones are its own affair
-ENDS_TRIED = 8  # parentheses in a line of the log that may end an exception's `repr`
 MESSAGE_LENGTH = 200  # characters of a log's message that are kept
 CATCH_ALL = frozenset({"Exception", "BaseException"})
 TOO_BROAD = CATCH_ALL | {"OSError", "RuntimeError", "ValueError"}  # that a call raises one tells nothing of subclasses
 
-_NUMBERED = re.compile(r"\[Errno -?\d+\] [^()\[\]{}:;,\"']+[^()\[\]{}:;,\"'\s]")
 _ERRNO = re.compile(r"^\[Errno (-?\d+)\] (.*?)(?:: '([^']*)')?$")
 _WRAPPED = re.compile(r"^\([\w.]+\) ")
 _GENERIC = ("OSError(5, 'Input/output error')", "RuntimeError('unexpected error')")
-_SOUNDS_RAISED = r"(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Timeout|Expired|Interrupt|Disconnected|timeout|abort)"
-_TRACEBACK_END = re.compile(r"^(?:[ ]+\| )?((?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*|error|timeout|abort|error_\w+))(?:: (.*))?$")
 _CLASS_NAME = re.compile(r"\.[A-Z]\w*$")
-_NAMED = re.compile(rf"\b({_SOUNDS_RAISED}): (.+)")
-_SHOWN = re.compile(rf"\b{_SOUNDS_RAISED}\(")
 
 
 class Specificity(IntEnum):
@@ -125,51 +116,6 @@ def construct(name: str, message: str, library: Sequence[ExceptionClass] = ()) -
     """An expression that makes an exception of this class, with this message if its constructor takes one."""
     tree = _by_name(library)
     return _fault_of(_canonical(name, tree), message, "", tree).effect
-
-
-def exceptions_in(records: Iterable[LogRecord]) -> list[tuple[str, str]]:
-    """The exceptions that a log shows, in order, once each: type and message. Causes come before their effects."""
-    found: dict[tuple[str, str], None] = {}
-    for record in records:
-        for line in record.message.splitlines():
-            found |= dict.fromkeys(_in_text(line))
-        for line in record.traceback:
-            if end := _TRACEBACK_END.match(line):
-                found[end[1], end[2] or ""] = None
-    return list(found)
-
-
-def _in_text(text: str) -> Iterator[tuple[str, str]]:
-    """Exceptions as `repr` shows them, as `Type: message`, or by the number of the operating system's error."""
-    shown = _SHOWN.search(text)
-    closed = [at for at in range(len(text), shown.end(), -1) if text[at - 1] == ")"] if shown else []
-    for end in closed[:ENDS_TRIED]:
-        if tree := _parsed(text[shown.start() : end] if shown else ""):
-            calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-            yield from ((ast.unparse(node.func), _message(node)) for node in reversed(calls))
-            return
-    if named := _NAMED.search(text):
-        yield named[1], named[2]
-    elif numbered := _NUMBERED.search(text):  # as `str` shows an error of the operating system
-        yield "OSError", numbered[0]
-
-
-def _parsed(text: str) -> ast.Expression | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about escape sequences
-        try:
-            return ast.parse(text, mode="eval")
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-
-
-def _message(call: ast.Call) -> str:
-    match [argument.value for argument in call.args if isinstance(argument, ast.Constant)]:
-        case [int(number), str(text), *_]:
-            return f"[Errno {number}] {text}"
-        case [str(text), *_]:
-            return text
-    return ""
 
 
 def _scene(

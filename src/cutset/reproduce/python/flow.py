@@ -1,98 +1,20 @@
-"""Control flow of a function into tables: what can raise, and under which conditions and handlers control is there.
+"""Control flow of a function into tables: under which conditions and handlers control is where something can raise.
 
 The condition of an `if` whose branch leaves the function or the loop is a condition of all that follows in its block:
 it dominates it (ANDURIL §4.1, location nodes).
 """
 
 import ast
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
 
-from cutset.reproduce.logs.statements import Parts
-from cutset.reproduce.python.messages import text_parts
+from cutset.reproduce.python.expressions import LONGEST_TEXT, ExpressionReader
 from cutset.reproduce.python.names import UNKNOWN, caught_types, chain_of, leaves, one_line, reads_of, suppressed_types
-from cutset.reproduce.python.syntax import LAMBDA, RESULT, Chain, CodeEvent, EventKind, Guard, GuardKind, Place, Try
-from cutset.reproduce.python.tables import Tables
+from cutset.reproduce.python.syntax import RESULT, Chain, EventKind, Guard, GuardKind, Try
 
-_MESSAGE_ARGUMENTS = {0, 1, 2, "msg", "message", "event", "fmt", "format"}  # where callers of loggers put the text
-_LONGEST_TEXT = 100  # of a condition, when it is shown
+# ruff: noqa: N802 - the names of the methods are `ast`'s
 
 
-class FlowReader(ast.NodeVisitor):
-    """Statements that steer control, and expressions that may raise; definitions and assignments are `extract`'s."""
-
-    def __init__(self, tables: Tables, properties: frozenset[str]) -> None:
-        self.tables = tables
-        self.properties = properties
-        self.ordinals: dict[tuple[str, str], int] = defaultdict(int)
-        self.place_index: dict[Place, int] = {}
-        self.function = self.guard = self.attempt = self.handler = -1
-        self.passed: tuple[int, ...] = ()
-        self.breaks: list[set[int]] = []  # per loop around: the guards of its `break`s
-        self.generating: set[int] = set()
-        self.targets: tuple[str, ...] = ()  # of the assignment whose value comes next
-        self.alone = False  # the expression that comes next is a statement
-        self.awaited = False  # it is awaited
-
-    # -- where control is ----------------------------------------------------------------------------------------------
-
-    def place(self) -> int:
-        place = Place(self.function, self.guard, self.passed, self.attempt, self.handler)
-        index = self.place_index.get(place)
-        if index is None:
-            index = self.place_index[place] = len(self.tables.places)
-            self.tables.places.append(place)
-        return index
-
-    @contextmanager
-    def under(self, **changed: Any) -> Iterator[None]:
-        before = {name: getattr(self, name) for name in changed}
-        for name, value in changed.items():
-            setattr(self, name, value)
-        yield
-        for name, value in before.items():
-            setattr(self, name, value)
-
-    def block(self, nodes: Iterable[ast.AST]) -> None:
-        for node in nodes:
-            self.visit(node)
-
-    def branch(self, guard: int, nodes: Iterable[ast.AST]) -> None:
-        with self.under(guard=guard, passed=()):
-            self.block(nodes)
-
-    def values(self, *nodes: ast.AST) -> tuple[int, ...]:
-        """Reads expressions; the events in them."""
-        first = len(self.tables.events)
-        self.block(nodes)
-        return tuple(range(first, len(self.tables.events)))
-
-    def add_guard(self, guard: Guard) -> int:
-        self.tables.guards.append(guard)
-        return len(self.tables.guards) - 1
-
-    def condition(self, *tests: ast.expr, repeats: bool = False) -> int:
-        place, values = self.place(), self.values(*tests)
-        text = " and ".join(one_line(test) for test in tests)[:_LONGEST_TEXT]
-        return self.add_guard(
-            Guard(
-                GuardKind.CONDITION,
-                place,
-                tests[0].lineno,
-                text,
-                reads=reads_of(*tests),
-                values=values,
-                repeats=repeats,
-            )
-        )
-
-    def get_past(self, guards: Iterable[int]) -> None:
-        self.passed = tuple(dict.fromkeys((*self.passed, *(guard for guard in guards if guard >= 0))))
-
-    # -- statements ----------------------------------------------------------------------------------------------------
+class FlowReader(ExpressionReader):
+    """Statements that steer control; definitions and assignments are `extract`'s."""
 
     def visit_If(self, node: ast.If) -> None:
         guard = self.condition(node.test)
@@ -112,7 +34,7 @@ class FlowReader(ast.NodeVisitor):
         place, first = self.place(), len(self.tables.events)
         values = self.values(node.iter)
         values += self.iterate(node.iter, first, asynchronous=isinstance(node, ast.AsyncFor))
-        text = f"for {one_line(node.target)} in {one_line(node.iter)}"[:_LONGEST_TEXT]
+        text = f"for {one_line(node.target)} in {one_line(node.iter)}"[:LONGEST_TEXT]
         reads = reads_of(node.iter)
         guard = self.add_guard(
             Guard(GuardKind.CONDITION, place, node.lineno, text, reads=reads, values=values, repeats=True)
@@ -136,7 +58,7 @@ class FlowReader(ast.NodeVisitor):
         values = self.values(node.subject)
         place, reads = self.place(), reads_of(node.subject)
         for case in node.cases:
-            text = f"case {ast.unparse(case.pattern)}"[:_LONGEST_TEXT]
+            text = f"case {ast.unparse(case.pattern)}"[:LONGEST_TEXT]
             guard = self.add_guard(
                 Guard(GuardKind.CONDITION, place, case.pattern.lineno, text, reads=reads, values=values)
             )
@@ -221,180 +143,3 @@ class FlowReader(ast.NodeVisitor):
 
     def note(self, target: Chain, made: Chain) -> None:
         raise NotImplementedError
-
-    # -- expressions ---------------------------------------------------------------------------------------------------
-
-    def visit_IfExp(self, node: ast.IfExp) -> None:
-        guard = self.condition(node.test)
-        self.branch(guard, [node.body, node.orelse])
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> None:
-        if not any(isinstance(part, ast.Call | ast.Await) for value in node.values[1:] for part in ast.walk(value)):
-            self.block(node.values)
-            return
-        guard = self.condition(node.values[0])
-        self.branch(guard, node.values[1:])
-
-    def comprehension(self, elements: list[ast.expr], generators: list[ast.comprehension]) -> None:
-        tests = [test for generator in generators for test in generator.ifs]
-        if not tests:
-            self.block([*elements, *generators])
-            return
-        # The elements come first in the text, so that they are numbered first; their condition is filled in after.
-        place = self.place()
-        text = " and ".join(one_line(test) for test in tests)[:_LONGEST_TEXT]
-        guard = self.add_guard(Guard(GuardKind.CONDITION, place, tests[0].lineno, text, reads=reads_of(*tests)))
-        self.branch(guard, elements)
-        self.tables.guards[guard] = replace(self.tables.guards[guard], values=self.values(*generators))
-
-    def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> None:
-        self.comprehension([node.elt], node.generators)
-
-    visit_SetComp = visit_GeneratorExp = visit_ListComp  # noqa: N815
-
-    def visit_DictComp(self, node: ast.DictComp) -> None:
-        self.comprehension([node.key, node.value], node.generators)
-
-    def visit_comprehension(self, node: ast.comprehension) -> None:
-        self.visit(node.target)
-        first = len(self.tables.events)
-        self.visit(node.iter)
-        self.iterate(node.iter, first, asynchronous=bool(node.is_async))
-        self.block(node.ifs)
-
-    def visit_Expr(self, node: ast.Expr) -> None:
-        self.alone = isinstance(node.value, ast.Call | ast.Await)
-        self.visit(node.value)
-        self.alone = False
-
-    def visit_Call(self, node: ast.Call) -> None:
-        targets, alone, awaited = self.targets, self.alone, self.awaited
-        self.targets, self.alone, self.awaited = (), False, False
-        index = self.add_event(EventKind.CALL, node, one_line(node.func), chain_of(node.func))
-        receiver = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-        first = len(self.tables.events)
-        if not isinstance(receiver, ast.Name):
-            self.visit(receiver)
-        event = self.tables.events[index]
-        if isinstance(node.func, ast.Attribute) and isinstance(receiver, ast.Call):
-            event = replace(event, chain=(RESULT, str(first), node.func.attr))
-        passed: list[tuple[int | str, Chain]] = []
-        texts: list[tuple[int | str, Parts]] = []
-        slots: list[tuple[int | str, ast.expr]] = [*enumerate(node.args)]
-        slots += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
-        starred = [keyword.value for keyword in node.keywords if keyword.arg is None]
-        for slot, value in slots:
-            passed.extend((slot, chain) for chain in self.argument(value))
-            if slot in _MESSAGE_ARGUMENTS and (parts := text_parts(value)):
-                texts.append((slot, parts))
-        self.block(starred)
-        self.tables.events[index] = replace(
-            event,
-            positional=-1 if any(isinstance(value, ast.Starred) for value in node.args) else len(node.args),
-            keywords=tuple(keyword.arg or "**" for keyword in node.keywords),
-            passed=tuple(passed),
-            texts=tuple(texts),
-            assigned=targets,
-            alone=alone,
-            awaited=awaited,
-        )
-
-    def argument(self, value: ast.expr) -> list[Chain]:
-        """Reads an argument; what it may hand over to be called or awaited."""
-        first, functions = len(self.tables.events), len(self.tables.functions)
-        self.visit(value)
-        match value:
-            case ast.Name() | ast.Attribute():
-                return [chain_of(value)]
-            case ast.Lambda():
-                return [(LAMBDA, str(functions))]
-            case ast.Call():
-                return [(RESULT, str(first))]
-            case ast.Starred(value=ast.Name() | ast.Attribute() as inner):
-                return [chain_of(inner)]
-            case ast.List(elts=items) | ast.Tuple(elts=items):
-                return [chain_of(item) for item in items if isinstance(item, ast.Name | ast.Attribute)]
-        return []
-
-    def visit_Await(self, node: ast.Await) -> None:
-        self.awaited = isinstance(node.value, ast.Call)
-        if not self.awaited:
-            self.targets, self.alone = (), False
-            self.add_event(EventKind.AWAIT, node, f"await {one_line(node.value)}", chain_of(node.value))
-        self.visit(node.value)
-
-    def visit_Attribute(self, node: ast.Attribute) -> None:
-        if not isinstance(node.ctx, ast.Del) and node.attr in self.properties:
-            self.add_event(EventKind.READ, node, one_line(node), chain_of(node))
-        self.visit(node.value)
-
-    def visit_Yield(self, node: ast.Yield) -> None:
-        self.generating.add(self.function)
-        if node.value is not None:
-            self.visit(node.value)
-        self.add_event(EventKind.YIELD, node, "yield", ())
-
-    def visit_YieldFrom(self, node: ast.YieldFrom) -> None:
-        self.generating.add(self.function)
-        first = len(self.tables.events)
-        self.visit(node.value)
-        self.iterate(node.value, first, asynchronous=False)
-
-    def visit_Raise(self, node: ast.Raise) -> None:
-        raised = node.exc
-        constructs = isinstance(raised, ast.Call)
-        kind = raised.func if isinstance(raised, ast.Call) else raised
-        text = f"raise {one_line(kind)}" if kind is not None else "raise"
-        chain = chain_of(kind) if kind is not None else ()
-        self.add_event(EventKind.RAISE, node, text, chain, constructs=constructs)
-        if isinstance(raised, ast.Call):  # the making of the exception is no event of its own, yet is numbered
-            self.ordinals[self.tables.functions[self.function].site_name, one_line(raised.func)] += 1
-            self.block([*raised.args, *raised.keywords])
-        elif raised is not None:
-            self.visit(raised)
-        if node.cause is not None:
-            self.visit(node.cause)
-
-    def iterate(self, node: ast.expr, first: int, *, asynchronous: bool) -> tuple[int, ...]:
-        """Over what was just read; `first` is the first event in it."""
-        if isinstance(node, ast.Name | ast.Attribute):
-            chain = chain_of(node)
-        elif isinstance(node, ast.Call):
-            chain = (RESULT, str(first))
-        else:
-            return ()
-        method = "__anext__" if asynchronous else "__next__"
-        return (self.add_event(EventKind.ITERATE, node, one_line(node), (*chain, method)),)
-
-    def add_event(
-        self,
-        kind: EventKind,
-        node: ast.expr | ast.stmt,
-        text: str,
-        chain: Chain,
-        *,
-        body: int = -1,
-        constructs: bool = False,
-    ) -> int:
-        ordinal = 0
-        if kind in (EventKind.CALL, EventKind.AWAIT, EventKind.RAISE):
-            key = (self.tables.functions[self.function].site_name, text)
-            ordinal = self.ordinals[key]
-            self.ordinals[key] += 1
-        self.tables.events.append(
-            CodeEvent(
-                kind,
-                self.function,
-                self.place(),
-                text,
-                node.lineno,
-                node.col_offset,
-                node.end_lineno or node.lineno,
-                node.end_col_offset or node.col_offset,
-                ordinal,
-                chain,
-                body=body,
-                constructs=constructs,
-            )
-        )
-        return len(self.tables.events) - 1

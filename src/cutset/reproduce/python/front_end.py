@@ -12,9 +12,10 @@ from cutset.reproduce.logs.recognition import Sighting, sighting
 from cutset.reproduce.logs.statements import index_statements
 from cutset.reproduce.python.causal import causal_graph
 from cutset.reproduce.python.effects import effects_of
-from cutset.reproduce.python.exceptions import construct, exceptions_in
+from cutset.reproduce.python.exceptions import construct
 from cutset.reproduce.python.harness import PythonHarness
 from cutset.reproduce.python.log_statements import log_statements
+from cutset.reproduce.python.logged_exceptions import exceptions_in
 from cutset.reproduce.python.replay_script import write_replay
 from cutset.reproduce.python.source import read_program
 from cutset.reproduce.python.syntax import PythonProgram

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutset.model.reproduction.log import LogRecord
 from cutset.reproduce.python.exception_table import table
 from cutset.reproduce.python.exception_tree import BUILTIN, ExceptionClass
-from cutset.reproduce.python.exceptions import Specificity, candidates, construct, exceptions_in
+from cutset.reproduce.python.exceptions import Specificity, candidates, construct
 
 STORE = [
     ExceptionClass("store.errors.StoreError", ("Exception",), "{message}", 0, ("store.StoreError",)),
@@ -291,51 +290,6 @@ def test_whatever_is_named_each_proposal_of_the_standard_library_can_be_made(cal
     for candidate in found:
         if not candidate.effect.startswith("store."):
             _evaluate(candidate.effect)
-
-
-def test_exceptions_are_read_from_tracebacks_and_messages_causes_first():
-    records = [
-        LogRecord(
-            1,
-            "",
-            "",
-            "WARNING",
-            "retrying after Aborted ProtocolError('gone', ConnectionResetError(104, 'reset'))): /x",
-        ),
-        LogRecord(2, "", "", "ERROR", "job failed: store.errors.ReadTimeout: no answer"),
-        LogRecord(
-            3,
-            "",
-            "",
-            "ERROR",
-            "crashed",
-            (
-                "Traceback (most recent call last):",
-                '  File "a.py", line 1, in f',
-                "    sock.recv(1)",
-                "socket.timeout: timed out",
-                "",
-                "During handling of the above exception, another exception occurred:",
-                "Traceback (most recent call last):",
-                "KeyError: 'x'",
-                "asyncio.exceptions.CancelledError",
-            ),
-        ),
-        LogRecord(4, "", "", "ERROR", "again: store.errors.ReadTimeout: no answer"),
-    ]
-    assert exceptions_in(records) == [
-        ("ConnectionResetError", "[Errno 104] reset"),
-        ("ProtocolError", "gone"),
-        ("store.errors.ReadTimeout", "no answer"),
-        ("socket.timeout", "timed out"),
-        ("KeyError", "'x'"),
-        ("asyncio.exceptions.CancelledError", ""),
-    ]
-
-
-def test_text_that_only_looks_like_an_exception_is_no_trouble():
-    records = [LogRecord(1, "", "", "", text) for text in ("Error(", "ValueError(((", r"OSError('\d')", "all fine")]
-    assert exceptions_in(records) == [("OSError", r"\d")]
 
 
 def test_a_raise_statement_s_class_can_be_constructed_too():

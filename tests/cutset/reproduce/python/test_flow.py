@@ -97,33 +97,3 @@ def test_what_a_condition_reads_and_calls_is_known(tmp_path: Path):
     (guard,) = [guard for guard in program.guards if guard.kind is GuardKind.CONDITION]
     assert {("b", "ready"), ("c",)} <= set(guard.reads)
     assert [program.events[event].expression for event in guard.values] == ["c.check"]
-
-
-def test_a_call_knows_what_is_done_with_its_result_and_what_it_is_given(tmp_path: Path):
-    body = "a.alone()\nx = a.kept(b, key=c.run)\nreturn a.given('job %s', *b, **c)"
-    program = read_app(tmp_path, in_function(body))
-    calls = {event.expression: event for event in program.events if event.kind is EventKind.CALL}
-    assert calls["a.alone"].alone
-    kept = calls["a.kept"]
-    assert (kept.alone, kept.assigned, kept.positional, kept.keywords) == (False, ("x",), 1, ("key",))
-    assert kept.passed == ((0, ("b",)), ("key", ("c", "run")))
-    given = calls["a.given"]
-    assert (given.positional, given.keywords, given.texts) == (-1, ("**",), ((0, ("job %s",)),))
-
-
-def test_awaits_yields_and_raises_can_raise(tmp_path: Path):
-    program = read_app(
-        tmp_path,
-        "async def f(task, a):\n    await task\n    await a.go()\n    raise ValueError('x')\n\ndef g():\n    yield 1\n",
-    )
-    kinds = {event.expression: (event.kind, event.awaited) for event in program.events}
-    assert kinds["await task"] == (EventKind.AWAIT, False)
-    assert kinds["a.go"] == (EventKind.CALL, True)
-    assert EventKind.RAISE in {event.kind for event in program.events}
-    assert EventKind.YIELD in {event.kind for event in program.events}
-    assert [function.generates for function in program.functions if function.name == "g"] == [True]
-
-
-def test_equal_expressions_of_a_function_are_numbered_as_they_appear(tmp_path: Path):
-    program = read_app(tmp_path, in_function("a.go()\na.go()\nb.go(a.go())"))
-    assert [event.ordinal for event in program.events if event.expression == "a.go"] == [0, 1, 2]
