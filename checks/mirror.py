@@ -12,6 +12,7 @@ from pathlib import Path
 from checks.sources import PRODUCT, product_files, python_files
 
 UNTESTED = {"__init__.py", "__main__.py"}  # a name and an entry: what they call is tested where it is
+A_TEST = "test_"  # one that users get, and that ours run
 
 
 def does_something(source: str) -> bool:
@@ -26,9 +27,13 @@ def does_something(source: str) -> bool:
 
 
 def untested_files(root: Path) -> dict[str, str]:
-    sources = [path for path in product_files(root) if path.name not in UNTESTED and does_something(path.read_text())]
+    sources = [path for path in product_files(root) if _needs_tests(path)]
     tests = {path.relative_to(root): mirrored(path, root) for path in sources}
     return {str(path): f"{path} has no {test}" for path, test in tests.items() if not (root / test).exists()}
+
+
+def _needs_tests(path: Path) -> bool:
+    return path.name not in UNTESTED and not path.name.startswith(A_TEST) and does_something(path.read_text())
 
 
 def stray_tests(root: Path) -> dict[str, str]:
@@ -38,8 +43,8 @@ def stray_tests(root: Path) -> dict[str, str]:
     for package in {home.parts[1] for home in homes}:
         for path in python_files(root, f"tests/{package}"):
             test = path.relative_to(root)
-            if test.name.startswith("test_") and not any(_belongs(test, home) for home in homes):
-                source = Path(*test.parts[1:-1]) / test.name.removeprefix("test_")
+            if test.name.startswith(A_TEST) and not any(_belongs(test, home) for home in homes):
+                source = Path(*test.parts[1:-1]) / test.name.removeprefix(A_TEST)
                 strays[str(test)] = f"{test} tests no source file: there is no {source}"
     return strays
 
@@ -48,7 +53,7 @@ def mirrored(source: Path, root: Path) -> Path:
     """Where the tests of a source file are, seen from the root."""
     folder = next(root / each for each in PRODUCT if source.is_relative_to(root / each))
     inside = source.relative_to(folder)
-    return Path("tests") / inside.parent / f"test_{inside.name}"
+    return Path("tests") / inside.parent / f"{A_TEST}{inside.name}"
 
 
 def _any_files(root: Path) -> Iterator[Path]:

@@ -39,7 +39,9 @@ def test_what_is_listed_is_accepted(repository, run):
 def test_a_list_may_only_shrink(repository, run, tmp_path):
     repository(DOUBLED | {"type_names.txt": "Answer\nEvent\nTally\n"})
 
-    assert run()[1].startswith("type_names: Event is settled; strike it off the list: python -m checks --shrink\n")
+    code, output = run()
+    assert code == 1
+    assert output.startswith("type_names: Event is settled; strike it off the list: python -m checks --shrink\n")
     assert run("--shrink") == (0, "")
     assert (tmp_path / "type_names.txt").read_text() == "Answer\n"
     assert run() == (0, "")

@@ -22,6 +22,7 @@ def test_a_source_file_needs_a_test_file_at_the_mirrored_path(repository):
             "src/cutset/search/__init__.py": SOURCE,
             "src/cutset/__main__.py": SOURCE,
             "src/cutset_demo/shop_pb2.py": SOURCE,
+            "src/cutset/given_to_users/test_reproduction.py": SOURCE,
             "agent/src/cutset_agent/wire.py": SOURCE,
             "tests/cutset/search/test_cuts.py": "",
             "tests/cutset/test_cover.py": "",
