@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,13 @@ def test_a_search_that_gave_up_goes_on_with_more_rounds(folder: Path, capsys: py
 
 def test_an_interrupted_search_loses_nothing(folder: Path) -> None:
     command = [sys.executable, "-m", "cutset", "reproduce", "case.yaml", "--run", RUN, "--oracle", "log:5 of 12 orders"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "300"}) as search:
+    with subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "300"},
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - who runs us may ignore it
+    ) as search:
         assert search.stderr is not None
         said = ""
         while "messages missing" not in said:
