@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cutset.app.api.drill import run_drills
     from cutset.app.api.explore import explore, replay
+    from cutset.app.api.harden import harden_campaign
     from cutset.app.api.reproduce import reproduce_failure
     from cutset.app.api.traces import ingest, survey_store
     from cutset.app.mesh import run_mesh_file
@@ -51,6 +52,7 @@ __all__ = [
     "exit_code",
     "explore",
     "format_cut",
+    "harden_campaign",
     "ingest",
     "load_config",
     "read_campaign",
@@ -65,6 +67,7 @@ __all__ = [
 _PLACES = {
     "app.api.drill": ("run_drills",),
     "app.api.explore": ("explore", "replay"),
+    "app.api.harden": ("harden_campaign",),
     "app.api.reproduce": ("reproduce_failure",),
     "app.api.traces": ("ingest", "survey_store"),
     "app.mesh": ("run_mesh_file",),

@@ -52,6 +52,10 @@ class Steps:
     verify: bool = False  # inject every known cut again
     explore: bool = True  # and look for new ones
 
+    def __post_init__(self) -> None:
+        if self.apply and self.mesh_file is None:
+            raise UsageError("There is no mesh.yaml to change", hint="Name it with `--mesh`")
+
 
 def decide(store: Path, campaign: str, wishes: HardenChoice, options: HardenOptions) -> Decided:
     """What to harden, proven best. The campaign is by default the latest."""

@@ -84,8 +84,6 @@ def harden_command(
     live = steps.apply or steps.verify
     if resume and not live:
         raise UsageError("`--resume` goes with `--apply` or `--verify`")
-    if steps.apply and steps.mesh_file is None:
-        raise UsageError("There is no mesh.yaml to change", hint="Name it with `--mesh`")
     options = HardenOptions(budget, level, objective, tuple(high or ()))
     decided = decide(store, campaign, load_harden(cost, config_file), options)
     events: list[TrialEvent] = []
