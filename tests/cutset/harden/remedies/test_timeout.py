@@ -4,7 +4,7 @@ import pytest
 from tests.samples.call_sites import READS, STEADY, reason_of, settings_of
 
 from cutset.harden.remedies import timeout
-from cutset.harden.remedies.evidence import Latency
+from cutset.model.hardening import Latency
 
 
 @pytest.mark.parametrize(
