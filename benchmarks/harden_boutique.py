@@ -26,7 +26,7 @@ WISHES = HardenChoice(apis={"cart/GetCart": ApiChoice(fallback="last-good-or-emp
 
 def afvr_of_boutique() -> tuple[float, float]:
     """Predicted and measured."""
-    key = secrets.token_bytes(32)
+    key = secrets.token_hex().encode()  # no NUL, which no environment of a process can carry
     with tempfile.TemporaryDirectory(prefix="cutset-bench-") as folder, run_boutique(2, key, Path(folder)) as boutique:
         config, store = load_config(boutique.config_file), Path(folder)
         asyncio.run(_all(explore(config, key=key, store=store)))
