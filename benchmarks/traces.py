@@ -25,16 +25,15 @@ from benchmarks.trace_generator import generate, limited
 from benchmarks.trace_writers import write
 
 from benchmarks import real_traces
+from cutset.app.ingest import IngestSettings, ingest_traces
+from cutset.app.survey import survey_traces
 from cutset.model.steps import finished
 from cutset.select.api_rank import api_rank
-from cutset.select.complexity import DEFAULT_WEIGHTS, complexity
+from cutset.select.complexity import most_complex_first
 from cutset.select.rankings import trace_kinds
 from cutset.select.workflows import critical_workflows
 from cutset.store.manifest import open_spans
-from cutset.store.shapes import trace_ranges
 from cutset.store.spans import begin_ingest
-from cutset.survey.ingest import ingest_files
-from cutset.survey.run import SurveySettings, survey
 from cutset.survey.workers import open_executor
 
 FORMATS = ("otlp-json", "otlp-proto", "jaeger", "zipkin", "nezha", "alibaba-2021")
@@ -88,20 +87,14 @@ def fill(store: Path, spans: int, profile: str = "production") -> int:
 
 
 def read_in(store: Path, files: list[Path], workers: str) -> int:
-    with begin_ingest(store) as ingest, open_executor(workers) as executor:
-        ingest_files(
-            files, ingest, executor, format=None, mapping=None, on_file=lambda _: None, on_batch=lambda _: None
-        )
+    finished(ingest_traces(store, list(map(str, files)), IngestSettings(workers=int(workers))))
     return open_spans(store).spans
 
 
 def analyse(store: Path, workers: str) -> dict[str, int]:
     """Classes, complexity, APIRank and critical workflows of all that is stored."""
-    ranges = trace_ranges(open_spans(store))
-    with open_executor(workers) as executor:
-        found = finished(survey(ranges, SurveySettings(), executor))
-    for summary in found.classes.values():
-        complexity(summary.spans, summary.components, summary.total_ns, DEFAULT_WEIGHTS)
+    found = finished(survey_traces(store, workers=workers))
+    most_complex_first(found.classes)
     kinds = found.kinds
     ranked = api_rank(trace_kinds(kinds))
     workflows = critical_workflows(kinds.items(), max_services=5, top=10)

@@ -13,7 +13,7 @@ from cutset.errors import CutsetError
 from cutset.model.span import Span
 from cutset.store.spans import Ingest
 from cutset.store.staging import Staged, stage_spans
-from cutset.survey.workers import each, without_collector
+from cutset.survey.workers import results_of, without_collector
 from cutset.traces.files.read import Format, read_file
 from cutset.traces.servers.read import ServerQuery, read_server
 from cutset.traces.tally import ReadTally
@@ -53,7 +53,7 @@ def ingest_files(
     stage = partial(_stage, staging=ingest.staging, format=format, mapping=mapping)
     here = executor is None
     for read, staged in (
-        chain.from_iterable(map(stage, files)) if here else each(executor, partial(_last, stage), files)
+        chain.from_iterable(map(stage, files)) if here else results_of(executor, partial(_last, stage), files)
     ):
         if isinstance(read, SourceRead):
             for part in staged:

@@ -20,7 +20,7 @@ from cutset.model.survey import ClassSummary, Representative, Survey
 from cutset.select.complexity import DEFAULT_WEIGHTS, Weights, complexity
 from cutset.store.shapes import TraceRange, path_counts, routes, shapes
 from cutset.survey.merge import best, class_of, concluded, merged
-from cutset.survey.workers import each, without_collector
+from cutset.survey.workers import results_of, without_collector
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ def survey(
     """Says how far it is; returns the survey."""
     total = 2 * len(ranges)
     paths = PathCounts()
-    for done, counted in enumerate(each(executor, _learn_paths, ranges), 1):
+    for done, counted in enumerate(results_of(executor, _learn_paths, ranges), 1):
         paths = merge(paths, counted)
         yield PartsRead(done, total)
     result = Survey()
     read = partial(_survey_range, templates=templates_of(paths), settings=settings)
-    for done, part in enumerate(each(executor, read, ranges), len(ranges) + 1):
+    for done, part in enumerate(results_of(executor, read, ranges), len(ranges) + 1):
         with without_collector():
             result = merged(result, part)
         yield PartsRead(done, total)

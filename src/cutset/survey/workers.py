@@ -40,7 +40,7 @@ def open_executor(workers: str) -> Iterator[Executor | None]:
         )
 
 
-def each(executor: Executor | None, task: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+def results_of(executor: Executor | None, task: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
     """The results in whatever order they come. What is not done when the caller has enough is not begun."""
     if executor is None:
         yield from map(task, items)

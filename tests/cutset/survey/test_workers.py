@@ -5,7 +5,7 @@ import psutil
 import pytest
 
 from cutset.errors import TargetError, UsageError
-from cutset.survey.workers import each, open_executor
+from cutset.survey.workers import open_executor, results_of
 
 
 @pytest.mark.parametrize("workers", ["0", "-1", "many", "", "dask:/x"])
@@ -37,7 +37,7 @@ def test_workers_end_when_the_work_is_given_up() -> None:
 
 def test_results_that_nobody_wants_any_more_are_not_worked_for() -> None:
     with ProcessPoolExecutor(1) as executor:
-        results = each(executor, abs, range(-1000, 0))
+        results = results_of(executor, abs, range(-1000, 0))
         next(results)
         results.close()
         assert executor.submit(abs, -7).result(timeout=30) == 7
@@ -45,4 +45,4 @@ def test_results_that_nobody_wants_any_more_are_not_worked_for() -> None:
 
 def test_a_worker_that_dies_is_an_error_for_the_user() -> None:
     with pytest.raises(TargetError, match="A worker died"), open_executor("2") as executor:
-        list(each(executor, os._exit, [1]))
+        list(results_of(executor, os._exit, [1]))
