@@ -20,7 +20,7 @@ BUSIEST = "busiest"  # stands for the request with the most traffic, which FastF
 
 @dataclass(frozen=True, slots=True)
 class HardenOptions:
-    budget: float = 3
+    budget: float = 3.0
     level: CandidateLevel = CandidateLevel.API
     objective: Objective = Objective.COVERAGE
     high: tuple[str, ...] = ()  # requests whose findings must all be covered

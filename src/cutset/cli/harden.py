@@ -4,7 +4,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -21,8 +21,10 @@ from cutset.config.explore import load_config
 from cutset.config.harden import Objective, load_harden
 from cutset.config.key import signing_key
 from cutset.errors import UsageError
+from cutset.harden.decision import Hardening
 from cutset.harden.problem import CandidateLevel
 from cutset.model.hardening import CutRechecked, MeshChanging
+from cutset.model.wording import count
 from cutset.report.hardening.json import to_document
 from cutset.report.hardening.plot import frontier_svg
 from cutset.report.hardening.terminal import to_lines
@@ -80,7 +82,8 @@ def harden_command(
     - `cutset harden --apply local --verify`: does it help?
     - `cutset harden --apply local --verify --resume`: after an interruption: no cut is injected a second time
     """
-    steps = Steps(mesh_file or mesh_file_of(config_file), apply is not None, verify, explore=not known_only)
+    mesh_file = mesh_file.absolute() if mesh_file else mesh_file_of(config_file)
+    steps = Steps(mesh_file, apply is not None, verify, explore=not known_only)
     live = steps.apply or steps.verify
     if resume and not live:
         raise UsageError("`--resume` goes with `--apply` or `--verify`")
@@ -91,27 +94,42 @@ def harden_command(
         config = load_config(config_file)
         _follow(try_out(decided, steps, config, key=signing_key(os.environ), resume=resume), events)
     found = conclude(decided, steps, events)
-    written = write_manifests(found, write) if write else []
     if plot:
         plot.write_text(frontier_svg(found.frontier, budget=budget))
+    try:
+        written = write_manifests(found, write) if write else []
+    except UsageError:
+        if events:  # what was tried must not be lost because the folder holds something else
+            _show(found, [], as_json=as_json)
+        raise
+    _show(found, written, as_json=as_json)
+    raise typer.Exit(exit_code(found))
+
+
+def _show(found: Hardening, written: list[Path], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(to_document(found, written), indent=2))
-    else:
-        console = Console(highlight=False, soft_wrap=True)
-        for line in to_lines(found, written):
-            console.print(line)
-    raise typer.Exit(exit_code(found))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    for line in to_lines(found, written):
+        console.print(line)
 
 
 def _follow(events: AsyncGenerator[TrialEvent, None], recorded: list[TrialEvent]) -> None:
     try:
         run_async(show_progress(events, recorded))
     except KeyboardInterrupt:
-        rechecked = sum(isinstance(event, CutRechecked) for event in recorded)
-        words = [word for word in sys.argv[1:] if word != "--resume"]
-        hint = f"Stopped; what is known of {rechecked} cuts is kept. "
-        hint += f"Go on with `{shlex.join(['cutset', *words, '--resume'])}`"
-        changes = [event for event in recorded if isinstance(event, MeshChanging) and event.original.exists()]
-        undo = f", or undo what was applied with `{undo_command(changes[0])}`" if changes else ""
-        Console(stderr=True).print(hint + undo, highlight=False, markup=False, soft_wrap=True)
+        if recorded:
+            print_ways_on(recorded)
         raise
+
+
+def print_ways_on(recorded: Sequence[TrialEvent]) -> None:
+    words = [word for word in sys.argv[1:] if word != "--resume"]
+    rechecked = sum(isinstance(event, CutRechecked) for event in recorded)
+    text = f"Stopped; what is known of {count(rechecked, 'cut')} is kept. "
+    text += f"Go on with `{shlex.join(['cutset', *words, '--resume'])}`"
+    changes = [event for event in recorded if isinstance(event, MeshChanging) and event.added]
+    if changes and changes[0].original.exists():
+        text += f", or undo what was applied with `{undo_command(changes[0])}`"
+    Console(stderr=True).print(text, highlight=False, markup=False, soft_wrap=True)

@@ -9,8 +9,10 @@ import yaml
 from tests.samples.hardening import MESH, RATES, TRAFFIC, fill, ingest_home_pages
 from typer.testing import CliRunner, Result
 
+from cutset.cli.harden import print_ways_on
 from cutset.cli.main import app
 from cutset.errors import CutsetError
+from cutset.model.hardening import MeshChanging
 
 
 @pytest.fixture
@@ -130,3 +132,19 @@ def test_the_frontier_is_drawn_and_manifests_are_written(store: Path) -> None:
 @pytest.mark.usefixtures("store")
 def test_what_cannot_be_done_is_told(options: list[str], message: str) -> None:
     assert message in error(*options).message
+
+
+def test_who_interrupts_it_is_told_how_to_go_on_and_how_to_go_back(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["cutset", "harden", "--high", "GET /", "--resume", "--verify"])
+    original = store / "mesh.yaml.before"
+    change = MeshChanging(file=store / "mesh.yaml", original=original, added=("x.y: 1",), kept=(), left_out=())
+
+    print_ways_on([change])
+    go_on = "Stopped; what is known of 0 cuts is kept. Go on with `cutset harden --high 'GET /' --verify --resume`"
+    assert capsys.readouterr().err == go_on + "\n"  # nothing was changed yet
+
+    original.write_text("")
+    print_ways_on([change])
+    assert capsys.readouterr().err == f"{go_on}, or undo what was applied with `cp mesh.yaml.before mesh.yaml`\n"
