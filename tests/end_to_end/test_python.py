@@ -60,6 +60,8 @@ def test_what_the_page_says_is_what_it_prints(folder: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CUTSET_KEY", KEY)
     shutil.copy(folder / "cutset.yaml", tmp_path)
+    shutil.copy(folder / "traces.json", tmp_path)
+    shutil.copytree(ROOT / "examples" / "reproduce", tmp_path / "reproduce")
     assert len(BLOCKS) == PAGE.count("```python")
     names: dict[str, object] = {}
 
