@@ -15,7 +15,8 @@ from cutset.app.explore import open_laboratory
 from cutset.experiment.trial import Trial
 from cutset.lineage.calls import calls_of
 from cutset.model.call_tree import Component, Role
-from cutset.report.drawing.service_graph import Edge, Node, ServiceGraph, service_graph_svg
+from cutset.report.drawing.graph import Edge, Node, ServiceGraph
+from cutset.report.drawing.service_graph import service_graph_svg
 
 CHECKOUT = "POST /cart/checkout"
 ENTRY = "frontend"
