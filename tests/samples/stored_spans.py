@@ -1,10 +1,12 @@
 """Spans, a store of them, and what is in it then."""
 
+import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
-from cutset.model.span import Span, SpanKind
-from cutset.store.manifest import open_spans
-from cutset.store.shapes import spans_of
+from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanKind
+from cutset.store.manifest import SpanStore, open_spans
+from cutset.store.parquet import COLUMNS, connect, reading
 from cutset.store.spans import begin_ingest
 
 HOUR = 3_600_000_000_000
@@ -38,3 +40,26 @@ def files(store: Path) -> set[str]:
 
 def listed(store: Path) -> set[str]:
     return {"manifest.json", "lock", ".gitignore", *(part.file for part in open_spans(store).parts)}
+
+
+def spans_of(store: SpanStore, trace_ids: Collection[str]) -> dict[str, list[Span]]:
+    """These traces, whole, each in order of start. Those that are not stored are left out."""
+    files = [
+        store.folder / part.file
+        for part in store.parts
+        if any(part.first_trace_id <= trace_id <= part.last_trace_id for trace_id in trace_ids)
+    ]
+    found: dict[str, list[Span]] = {}
+    with connect(Path(tempfile.gettempdir())) as database, reading(files) as spans:
+        rows = database.execute(
+            f"""
+            SELECT {", ".join(COLUMNS)} FROM {spans}
+            WHERE trace_id IN (SELECT unnest($ids)) ORDER BY trace_id, start_ns, span_id
+            """,
+            {"ids": list(trace_ids)},
+        ).fetchall()
+    for trace_id, span_id, parent_id, service, name, kind, start_ns, end_ns, error, *values in rows:
+        attributes = {key: value for key, value in zip(KEPT_ATTRIBUTES, values, strict=True) if value}
+        span = Span(trace_id, span_id, parent_id, service, name, SpanKind(kind), start_ns, end_ns, error, attributes)
+        found.setdefault(trace_id, []).append(span)
+    return found

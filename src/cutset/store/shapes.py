@@ -6,7 +6,7 @@ any process that sees the files, with memory for one range; what it returns for 
 """
 
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,9 @@ import duckdb
 import numpy as np
 
 from cutset.model.shape import LOST, ROOT, Shape, ShapeBatch
-from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanKind, SpanLabel
+from cutset.model.span import KEPT_ATTRIBUTES, SpanKind, SpanLabel
 from cutset.store.manifest import SpanStore
-from cutset.store.parquet import COLUMNS, END_OF_TIME_NS, connect, reading
+from cutset.store.parquet import END_OF_TIME_NS, connect, reading
 
 _LABEL_COLUMNS = ("service", "name", "kind", "error", *KEPT_ATTRIBUTES.values())
 _FEWEST_PER_RANGE, _MOST_PER_RANGE, _PER_PART = 300_000, 1_500_000, 4_000  # spans; the most take some 700 MB
@@ -142,29 +142,6 @@ _SHAPES = f"""
     SELECT labels, parents, count(*), sum(duration), max(duration), arg_min(trace_id, (-duration, trace_id))
     FROM traces GROUP BY labels, parents ORDER BY labels, parents
 """
-
-
-def spans_of(store: SpanStore, trace_ids: Collection[str]) -> dict[str, list[Span]]:
-    """These traces, whole, each in order of start. Those that are not stored are left out."""
-    files = [
-        store.folder / part.file
-        for part in store.parts
-        if any(part.first_trace_id <= trace_id <= part.last_trace_id for trace_id in trace_ids)
-    ]
-    found: dict[str, list[Span]] = {}
-    with _connect() as database, reading(files) as spans:
-        rows = database.execute(
-            f"""
-            SELECT {", ".join(COLUMNS)} FROM {spans}
-            WHERE trace_id IN (SELECT unnest($ids)) ORDER BY trace_id, start_ns, span_id
-            """,
-            {"ids": list(trace_ids)},
-        ).fetchall()
-    for trace_id, span_id, parent_id, service, name, kind, start_ns, end_ns, error, *values in rows:
-        attributes = {key: value for key, value in zip(KEPT_ATTRIBUTES, values, strict=True) if value}
-        span = Span(trace_id, span_id, parent_id, service, name, SpanKind(kind), start_ns, end_ns, error, attributes)
-        found.setdefault(trace_id, []).append(span)
-    return found
 
 
 def totals(store: SpanStore) -> Totals:

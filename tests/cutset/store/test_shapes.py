@@ -9,7 +9,7 @@ from cutset.errors import InputError
 from cutset.model.shape import LOST, ROOT, ShapeBatch
 from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanKind, SpanLabel
 from cutset.store.manifest import open_spans
-from cutset.store.shapes import Totals, path_counts, shapes, spans_of, totals, trace_ranges
+from cutset.store.shapes import Totals, path_counts, shapes, totals, trace_ranges
 from cutset.store.spans import begin_ingest
 
 HOUR = 3_600_000_000_000
@@ -192,7 +192,6 @@ def test_a_window_of_time_selects_spans_by_their_start(tmp_path):
 def test_an_empty_store_has_no_ranges_and_no_totals(tmp_path):
     store = open_spans(tmp_path)
     assert trace_ranges(store) == []
-    assert spans_of(store, ["t"]) == {}
     assert totals(store) == Totals(0, 0, (), ())
 
 

@@ -5,13 +5,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.samples.stored_spans import HOUR, NOON, contents, files, ingest, listed, many, span
+from tests.samples.stored_spans import HOUR, NOON, contents, files, ingest, listed, many, span, spans_of
 
 from cutset.errors import InputError
 from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanKind
 from cutset.store.manifest import open_spans
 from cutset.store.parquet import END_OF_TIME_NS
-from cutset.store.shapes import spans_of
 from cutset.store.spans import begin_ingest, forget_before
 from cutset.store.staging import stage_spans
 
