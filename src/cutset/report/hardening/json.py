@@ -9,8 +9,8 @@ from cutset.harden.odds import Odds
 from cutset.harden.problem import expected_afvr
 from cutset.harden.verification import Verification
 from cutset.model.finding import Finding
-from cutset.model.hardening import Effort
 from cutset.report.replaying import undo_command
+from cutset.store.codec import to_jsonable
 
 FORMAT = 1
 
@@ -32,10 +32,7 @@ def to_document(found: Hardening, written: Sequence[Path] = ()) -> dict[str, Any
         "remaining": [each.finding for each in choice.remaining],
         "afvr_predicted": expected_afvr(found.decision.problem, choice),
         "sites": [_site_document(site) for site in found.sites],
-        "frontier": [
-            {"budget": each.budget, "covered": each.covered, "coverage": each.coverage, "gain": each.gain}
-            for each in found.frontier.points
-        ],
+        "frontier": to_jsonable(found.frontier.points),
         "diminishing_from": found.frontier.points[found.frontier.knee].budget,
         "written": [str(file) for file in written],
     }
@@ -111,8 +108,8 @@ def _verification_document(found: Verification, replay: str) -> dict[str, Any]:
         "new_cuts": _findings(found.new_cuts, replay),
         "grown_cuts": _findings(found.grown_cuts, replay),
         "new_degradations": _findings(found.new_degradations),
-        "before": {request: _effort(each) for request, each in found.before.items()},
-        "after": {request: _effort(each) for request, each in found.after.items()},
+        "before": to_jsonable(found.before),
+        "after": to_jsonable(found.after),
     }
 
 
@@ -123,7 +120,3 @@ def _findings(findings: Sequence[Finding], replay: str = "") -> list[dict[str, A
         | ({"replay": f"{replay} {each.id}"} if replay else {})
         for each in findings
     ]
-
-
-def _effort(effort: Effort) -> dict[str, float]:
-    return {"seconds": effort.seconds, "calls": effort.calls, "calls_with_faults": effort.calls_with_faults}

@@ -81,9 +81,7 @@ def _site_lines(number: int, site: HardenedSite) -> Iterator[str]:
 
 def _frontier_lines(frontier: Frontier, choice: Choice) -> Iterator[str]:
     yield "[bold]budget   covered  coverage  gain per unit[/]"
-    reached = max(
-        (position for position, point in enumerate(frontier.points) if point.budget <= choice.budget), default=-1
-    )
+    reached = frontier.at(choice.budget)
     for position, point in enumerate(frontier.points):
         gain = "" if point.gain is None else f"{point.gain:.3g}"
         notes = ["this budget"] if position == reached else []
