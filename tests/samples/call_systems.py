@@ -132,6 +132,7 @@ def outcome_of(execution: Execution, path: Points | None) -> Outcome:
         path=path or frozenset(),
         failed=frozenset(execution.failed),
         calls=frozenset(execution.calls),
+        retried=frozenset(execution.retried),
     )
 
 

@@ -89,6 +89,7 @@ def outcome_of(system: System, cut: Cut, turn: int, unreached: Points = frozense
         path=(path or frozenset()) - unreached,
         failed=frozenset(execution.failed),
         calls=calls,
+        retried=frozenset(execution.retried) - unreached,
     )
 
 

@@ -246,6 +246,7 @@ def _outcome(trial: Trial, cut: Cut, judgement: Judgement) -> Outcome:
         path=frozenset() if doubt else trial.lineage.path,
         failed=trial.lineage.failed,
         calls=trial.lineage.calls,
+        retried=trial.lineage.retried,
         trace_ids=(trial.trace_id,),
     )
 

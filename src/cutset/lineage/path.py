@@ -29,6 +29,7 @@ class Lineage:
     path: Points
     failed: Points  # points whose call failed after all its attempts
     calls: Points
+    retried: Points  # points of calls whose attempts went to several replicas
     unplanned: Points  # calls that the plan did not reach, though the trace did
     fired: frozenset[Fault]  # faults that the mesh says it executed
     escaped: frozenset[Fault]  # faults whose point was called, but not faulted
@@ -38,12 +39,15 @@ def read_lineage(spans: Iterable[Span], root_id: str, cut: Cut, level: Level) ->
     path: set[Point] = set()
     failed: set[Point] = set()
     called: set[Point] = set()
+    retried: set[Point] = set()
     unplanned: set[Point] = set()
     fired: set[Fault] = set()
     escaped: set[Fault] = set()
     for call in calls_of(spans, root_id):
         points = [_at(level, attempt.point) for attempt in call.attempts]
         called.update(points)
+        if len(set(points)) > 1:
+            retried.update(points)
         if call.failed:
             failed.update(points)
         elif not call.within_failure:
@@ -58,6 +62,7 @@ def read_lineage(spans: Iterable[Span], root_id: str, cut: Cut, level: Level) ->
         path=frozenset(path),
         failed=frozenset(failed),
         calls=frozenset(called),
+        retried=frozenset(retried),
         unplanned=frozenset(unplanned),
         fired=frozenset(fired),
         # By their own terms these may leave an attempt alone.

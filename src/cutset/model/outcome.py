@@ -24,6 +24,7 @@ class Outcome:
     path: Points = frozenset()  # points that the successful execution relied on
     failed: Points = frozenset()  # points whose call failed outright, after all its retries
     calls: Points = frozenset()  # every point that was called, whatever came of it
+    retried: Points = frozenset()  # replicas that one call tried one after the other: alternatives that were seen to be
     trace_ids: tuple[str, ...] = ()
     requests: int = 1  # how many requests the verdict took, repeats and re-checks included
     dead: tuple[str, ...] = ()  # servers that were gone afterwards

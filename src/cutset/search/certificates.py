@@ -2,11 +2,13 @@
 
 LDFI and FastFI (§3.1) take a surviving request's path P as proof that every set that misses P survives. That is unsound
 where a tolerated failure hides a mandatory call ("optional X, then Y only if X answered": the survivor of {X} does not
-call Y, so its path says that Y is harmless). Here a survivor is a *certificate* with a condition. With P its path and E
-the faulted points of the calls that failed outright, it *covers* a set H, that is, proves that H survives,
+call Y, so its path says that Y is harmless). Here a survivor is a *certificate* with a condition. With P all that it
+called without a fault, whether the answer was of use or the call failed by itself (who tolerates its 500 need not
+tolerate our 503), and E the faults that fired, it *covers* a set H, that is, proves that H survives,
 
-- strict: if H misses P and contains E. This needs only that a request's behaviour depends on which calls fail, not on
-  which replica serves, and that a call which some healthy replicas serve is served by more of them, too.
+- strict: if H misses P and contains E. This needs only that a request's behaviour depends on which faults fire, and not
+  on which replica serves. Replicas of a call are alternatives once one call was seen to try a second one when the first
+  failed; until then all that were ever called belong to P, since a balancer sends the next request elsewhere.
 - hybrid: also if H misses P and touches nothing that is *hidden*: no call that *vanished*, one that was made in a run
   in which less failed, but not in this one; and none of several calls that failed together, unless it was seen to fail
   alone (or, if it is only made once others failed, with fewer of them), since what it leads to by itself may have
@@ -33,9 +35,9 @@ from cutset.search.hitting_sets import minimal_hitting_sets
 from cutset.search.strategy import Certificates, Masked
 
 ASSUMPTIONS = {
-    Certificates.HYBRID: "behaviour depends on which calls fail, and failures that are tolerated one by one do not "
+    Certificates.HYBRID: "behaviour depends on which faults fire, and failures that are tolerated one by one do not "
     "upset each other unseen",
-    Certificates.STRICT: "behaviour depends on which calls fail",
+    Certificates.STRICT: "behaviour depends on which faults fire",
 }
 
 
@@ -76,6 +78,8 @@ class Evidence:
         self.points_of_call: list[int] = []  # the replicas of each call
         self._outcomes_of_failing: dict[int, Outcome] = {}
         self._failures: set[int] = set()  # what failed in one surviving run or another
+        self._failed_over = 0  # calls of which another replica was seen to answer when one failed
+        self._ever_called = 0  # points
         self._usual_calls = 0  # those that are made where nothing fails
         self._wavering: dict[int, int] = {}  # calls that come and go, by what failed in the runs that show it
         self._unknown: list[int] = []
@@ -95,7 +99,8 @@ class Evidence:
             self._unknown.append(cut)
         else:
             self._certify(cut, outcome)
-        self.to_bits(outcome.calls)  # a failing run shows replicas, too
+        self._ever_called |= self.to_bits(outcome.calls)  # a failing run shows replicas, too
+        self._failed_over |= self.in_calls(self.to_bits(outcome.retried))
 
     def assume_failing(self, cut: int) -> None:
         if not any(known & cut == known for known in self.failing):
@@ -110,7 +115,8 @@ class Evidence:
         return self._clauses
 
     def clauses_of(self, certificate: Certificate) -> Iterator[Clause]:
-        zone = certificate.path | self.in_points(self.wavering_in(certificate))
+        zone = self._with_alternatives(certificate.path) | self.in_points(self.wavering_in(certificate))
+        zone &= ~certificate.failed
         if self.kind is Certificates.STRICT:
             yield Clause(zone, certificate.failed)
         else:
@@ -118,6 +124,10 @@ class Evidence:
             yield Clause(zone | hidden)
             if hidden:
                 yield Clause(zone, certificate.failed)
+
+    def _with_alternatives(self, path: int) -> int:
+        """A balancer sends the next request elsewhere: other replicas are alternatives once one was seen to step in."""
+        return path | self.in_points(self.in_calls(path) & ~self._failed_over) & self._ever_called
 
     def wavering_in(self, certificate: Certificate) -> int:
         """Calls that come and go by themselves under such failures, and were not made in this run."""
@@ -207,15 +217,17 @@ class Evidence:
         return frozenset(self._points[bit.bit_length() - 1] for bit in bits(cut))
 
     def _certify(self, cut: int, outcome: Outcome) -> None:
-        # That a call answered may matter even if the answer was of no use: strict relies on all that did.
-        relied_on = outcome.path | outcome.calls if self.kind is Certificates.STRICT else outcome.path
-        # A point that succeeded despite its fault (a tolerated delay) was not relied on to be without one.
-        path = self.to_bits(relied_on) & ~cut
+        # Whatever was called and had no fault was relied on to be as it was: that it answered may matter even if the
+        # answer was of no use, and how it failed by itself may matter to who tolerates that and no other failure.
+        path = self.to_bits(outcome.path | outcome.calls) & ~cut
+        fired = self.to_bits(outcome.calls) & cut
+        failed = self.to_bits(outcome.failed) & cut
         new = Certificate(
             outcome=outcome,
             cut=cut,
             path=path,
-            failed=cut & self.in_points(self.in_calls(self.to_bits(outcome.failed) & cut)),
+            # A fault that fired and was waited for (a delay) is a condition, too; unless another replica answered.
+            failed=cut & self.in_points(self.in_calls(failed)) | self._of_one_replica(fired),
             calls=self.in_calls(self.to_bits(outcome.calls | outcome.path)),
         )
         if any(
@@ -230,6 +242,9 @@ class Evidence:
         self._failures.add(new.failed)
         if not new.failed:
             self._usual_calls |= new.calls
+
+    def _of_one_replica(self, points: int) -> int:
+        return sum(point for point in bits(points) if self.in_points(self.in_calls(point)).bit_count() == 1)
 
     def _compare(self, known: Certificate, other: Certificate) -> None:
         """What the first run made and the second, in which at least as much failed, did not."""

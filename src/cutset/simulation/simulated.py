@@ -117,6 +117,7 @@ class Execution:
     chance: Random | None = None  # without it caches always miss, and what may come in any order comes in this one
     failed: set[Point] = field(default_factory=set)
     calls: set[Point] = field(default_factory=set)
+    retried: set[Point] = field(default_factory=set)
 
     def run(self, node: System) -> Points | None:  # noqa: PLR0911 - one per kind of node
         """The path if the node succeeds, otherwise None."""
@@ -170,6 +171,8 @@ class Execution:
         for point in self._attempts(call):
             tried.append(point)
             self.calls.add(point)
+            if len(tried) > 1:
+                self.retried.update(tried)
             if point not in self.faulted:
                 taken = self.run(call.body) if call.body is not None else frozenset()
                 return None if taken is None else taken | {point}
@@ -221,6 +224,7 @@ class Simulation:
         path: set[Point] = set()
         failed: set[Point] = set()
         calls: set[Point] = set()
+        retried: set[Point] = set()
         while survivals < self.conditions.tries and failures < self.conditions.repeats:
             requests += 1
             misfired = self._misfire(cut)
@@ -230,6 +234,7 @@ class Simulation:
                 continue  # not the experiment that was planned, and the trace shows it
             failed |= execution.failed
             calls |= execution.calls
+            retried |= execution.retried
             if taken is None or self._happens(self.conditions.flakes):
                 failures += 1
             else:
@@ -243,6 +248,7 @@ class Simulation:
             path=frozenset(path) if survived else frozenset(),
             failed=frozenset(failed),
             calls=frozenset(calls),
+            retried=frozenset(retried),
             requests=requests,
         )
 
@@ -275,6 +281,7 @@ class Shuffled:
             path=self.renamed(outcome.path),
             failed=self.renamed(outcome.failed),
             calls=self.renamed(outcome.calls),
+            retried=self.renamed(outcome.retried),
         )
 
     def renamed(self, points: Points) -> Points:

@@ -187,6 +187,42 @@ def test_a_point_that_succeeded_despite_its_fault_is_not_relied_on() -> None:
 
 
 @pytest.mark.parametrize("kind", Certificates)
+def test_a_call_that_failed_by_itself_is_not_proven_to_be_harmless(kind: Certificates) -> None:
+    """Its caller tolerated the 500 that A answered when B was faulted. That is no word on a 503."""
+    tolerated = Outcome(
+        cut_of(points("B")), Verdict.SURVIVED, path=points("M"), failed=points("A", "B"), calls=points("A", "B", "M")
+    )
+    evidence = evidence_of(kind, survived(points(), points("A", "B", "M")), tolerated)
+
+    assert not covers(evidence, "A")
+    assert covers(evidence, "B")
+
+
+@pytest.mark.parametrize("kind", Certificates)
+@pytest.mark.parametrize("stepped_in", [True, False])
+def test_replicas_are_alternatives_once_one_was_seen_to_step_in(kind: Certificates, *, stepped_in: bool) -> None:
+    """A balancer that sends every other request to A1 lets half of them through when that fails."""
+    first, second = points("A1"), points("A2")
+    both = first | second
+    elsewhere = [survived(points(), each) for each in (first, second)]
+    retried = Outcome(
+        cut_of(points("A1", "X")), Verdict.FAILED, calls=both, retried=both if stepped_in else frozenset()
+    )
+    evidence = evidence_of(kind, *elsewhere, retried)
+
+    assert covers(evidence, "A1") == stepped_in
+    assert not covers(evidence, "A1", "A2")
+
+
+def test_a_delay_that_was_waited_for_is_a_condition_of_what_its_run_proves() -> None:
+    waited = Outcome(cut_of(points("A")), Verdict.SURVIVED, path=points("A", "B"), calls=points("A", "B"))
+    evidence = evidence_of(Certificates.STRICT, waited)
+
+    assert covers(evidence, "A", "C")
+    assert not covers(evidence, "C")
+
+
+@pytest.mark.parametrize("kind", Certificates)
 def test_a_certificate_says_nothing_of_a_call_that_wavers(kind: Certificates) -> None:
     """Without any fault B is called in one run and, by a cache, not in the other."""
     evidence = evidence_of(kind, survived(points(), points("A", "B")), survived(points(), points("A")))
