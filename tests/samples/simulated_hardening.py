@@ -103,7 +103,7 @@ class HardenableLaboratory:
     async def observe(self, request: Request, cut: Cut) -> Trial:
         await asyncio.sleep(self._pause / 10)
         nothing: frozenset[Point] = frozenset()
-        lineage = Lineage(nothing, nothing, nothing, nothing, frozenset(), frozenset())
+        lineage = Lineage(nothing, nothing, nothing, nothing, nothing, frozenset(), frozenset())
         answer = Response(500 if cut else 200, seconds=0.01)
         return Trial("t", "r", answer, lineage, (), traced=True, missing="", abandoned=False)
 

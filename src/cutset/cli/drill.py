@@ -30,7 +30,7 @@ from cutset.model.drill import (
 from cutset.model.run import RunStarted
 from cutset.model.wording import count
 from cutset.report.drill.terminal import plan_document, plan_lines, result_lines, results_document
-from cutset.report.replaying import replay_command
+from cutset.report.replaying import replay_command, resume_command
 from cutset.report.traffic.recording import loss_lines
 
 
@@ -147,8 +147,7 @@ def _say_how_to_go_on(events: Sequence[DrillEvent], store: Path, replay: str, co
     started = next((event for event in events if isinstance(event, RunStarted)), None)
     if started is None:
         return
-    command = replay_command(started, store)
-    command = f"{command} {replay}" if replay else command.replace("--replay", "--resume")
+    command = f"{replay_command(started, store)} {replay}" if replay else resume_command(started, store)
     kept = "" if replay else f"; results kept: {len(results_of(events))}"
     console.print(f"\nStopped{kept}. Go on with `{escape(command)}`")
 
