@@ -6,7 +6,7 @@ from pathlib import Path
 
 import cutset
 
-key = secrets.token_bytes(32)  # faults happen only to requests that are signed with it
+key = secrets.token_hex(32).encode()  # faults happen only to requests that are signed with it
 with cutset.run_mesh_file(Path("cutset.yaml"), key=key):
     campaign = cutset.explore("cutset.yaml", key=key)
 for finding in campaign.findings:
