@@ -118,7 +118,8 @@ def locked(store: Path) -> Iterator[SpanStore]:
     """The store for the one process that may write to it, without the leftovers of those that were killed."""
     folder = open_spans(store).folder
     with clear_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        store.mkdir(parents=True, exist_ok=True, mode=0o700)  # as the ledger does, which may come later
+        folder.mkdir(exist_ok=True)
         (folder / ".gitignore").write_text("*\n")
         lock = (folder / "lock").open("a+")
     with lock:

@@ -24,6 +24,13 @@ def test_a_store_without_an_ingest_is_empty(tmp_path):
     assert not any(tmp_path.iterdir())
 
 
+def test_a_store_that_begins_with_traces_is_for_its_owner_alone_too(tmp_path):
+    with begin_ingest(tmp_path / "store"):
+        pass
+
+    assert (tmp_path / "store").stat().st_mode & 0o777 == 0o700
+
+
 def test_cursors_and_the_log_are_kept_from_ingest_to_ingest(tmp_path):
     for number in range(2):
         with begin_ingest(tmp_path) as ingest:
