@@ -16,10 +16,10 @@ from cutset.experiment.liveness import Liveness, dead_servers
 from cutset.experiment.trial import Bench, Trial, attempt, send_unfaulted
 from cutset.judge.rules import Baseline, Judgement, baseline_of, judge
 from cutset.judge.sequential import decide
-from cutset.lineage.calls import calls_of
+from cutset.lineage.calls import attempts_with_callers
 from cutset.lineage.completeness import Instrumentation, missing_part
 from cutset.model.event import RequestAudited
-from cutset.model.fault import BASELINE, Cut
+from cutset.model.fault import BASELINE, Cut, points_of
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.point import Point
 from cutset.model.request import Request
@@ -118,7 +118,15 @@ class MeshLaboratory:
             alike = [each for each in tried if each.verdict is outcome.verdict]
             trace_ids = tuple(trace_id for each in alike for trace_id in each.trace_ids)
             dead = () if answered else await self._liveness.dead()
-            outcome = replace(outcome, trace_ids=trace_ids, requests=len(tried), dead=dead)
+            proving = [each for each in tried if each.verdict is not Verdict.UNKNOWN]
+            outcome = replace(
+                outcome,
+                trace_ids=trace_ids,
+                requests=len(tried),
+                trials=len(proving),
+                failures=sum(each.verdict is Verdict.FAILED for each in proving),
+                dead=dead,
+            )
             if dead:  # the next trial would only find the hole that this one left
                 return outcome
             if decided is Verdict.FAILED:
@@ -164,7 +172,7 @@ class MeshLaboratory:
         if judgement.verdict is Verdict.FAILED:
             reason = f"without any fault the request fails too: {judgement.reason}"
             return Outcome(failed.cut, Verdict.UNKNOWN, reason, trace_ids=(trial.trace_id,), requests=requests)
-        return replace(failed, requests=requests)
+        return replace(failed, requests=requests, healthy_after=True)
 
 
 class _Floor:
@@ -224,17 +232,10 @@ def _proven_runs(found: Audit, request: Request, baseline: Baseline) -> Iterator
 
 
 def _edges(trial: Trial) -> Iterator[tuple[Point, Point]]:
-    """Which API called which, through whatever spans lie in between."""
-    calls = calls_of(trial.spans, trial.root_id)
-    called = {attempt.span.span_id: attempt.point.of_api for call in calls for attempt in call.attempts}
-    parents = {span.span_id: span.parent_id for span in trial.spans}
-    for span_id, callee in called.items():
-        enclosing, seen = parents[span_id], {span_id}
-        while enclosing in parents and enclosing not in called and enclosing not in seen:
-            seen.add(enclosing)  # malformed traces may hold a cycle of parents
-            enclosing = parents[enclosing]
-        if enclosing in called:
-            yield called[enclosing], callee
+    """Which API called which."""
+    for each, caller in attempts_with_callers(trial.spans, trial.root_id):
+        if caller is not None:
+            yield caller, each.point.of_api
 
 
 def _outcome(trial: Trial, cut: Cut, judgement: Judgement) -> Outcome:
@@ -246,6 +247,8 @@ def _outcome(trial: Trial, cut: Cut, judgement: Judgement) -> Outcome:
         path=frozenset() if doubt else trial.lineage.path,
         failed=trial.lineage.failed,
         calls=trial.lineage.calls,
+        fired=points_of(trial.lineage.fired),
+        seen=() if doubt or judgement.verdict is Verdict.FAILED else trial.lineage.seen,
         retried=trial.lineage.retried,
         trace_ids=(trial.trace_id,),
     )

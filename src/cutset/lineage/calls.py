@@ -5,7 +5,7 @@ identity, not what applications call themselves, is what a plan can address. App
 made inside which other.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -66,6 +66,19 @@ def calls_of(spans: Iterable[Span], root_id: str) -> tuple[AttemptedCall, ...]:
     )
 
 
+def attempts_with_callers(spans: Sequence[Span], root_id: str) -> Iterator[tuple[Attempt, Point | None]]:
+    """Each attempt in the order of time, with the API that made it, through whatever spans lie in between."""
+    attempts = [attempt for call in calls_of(spans, root_id) for attempt in call.attempts]
+    called = {attempt.span.span_id: attempt.point.of_api for attempt in attempts}
+    parents = {span.span_id: span.parent_id for span in spans}
+    for attempt in sorted(attempts, key=lambda attempt: attempt.span.start_ns):
+        enclosing, passed = attempt.span.parent_id, {attempt.span.span_id}
+        while enclosing in parents and enclosing not in called and enclosing not in passed:
+            passed.add(enclosing)  # malformed traces may hold a cycle of parents
+            enclosing = parents[enclosing]
+        yield attempt, called.get(enclosing)
+
+
 def is_mesh_span(span: Span) -> bool:
     return "cutset.service" in span.attributes
 
@@ -87,6 +100,12 @@ def answered_badly(span: Span) -> bool:
         return grpc_status in GRPC_FAILURES
     status = _number(span, "http.status_code", 0)
     return status == 0 or status >= 500  # 0: the caller hung up before there was an answer
+
+
+def status_of(span: Span) -> str:
+    """What the caller was answered, as far as callers may tell answers apart."""
+    grpc_status = _number(span, "grpc.status_code", -1)
+    return f"grpc {grpc_status}" if grpc_status >= 0 else str(_number(span, "http.status_code", 0))
 
 
 def _point_of(span: Span) -> Point:

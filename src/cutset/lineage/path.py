@@ -4,13 +4,13 @@ LDFI's lineage (FastFI §2.1, §3.1): the path of a successful execution is what
 tolerated is not on it, nor is anything that was called on behalf of such a call.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from cutset.lineage.calls import calls_of
+from cutset.lineage.calls import attempts_with_callers, calls_of, status_of
 from cutset.model.fault import Cut, Fault
-from cutset.model.outcome import Points
+from cutset.model.outcome import CallSeen, Points
 from cutset.model.point import Point
 from cutset.model.span import Span
 
@@ -33,9 +33,10 @@ class Lineage:
     unplanned: Points  # calls that the plan did not reach, though the trace did
     fired: frozenset[Fault]  # faults that the mesh says it executed
     escaped: frozenset[Fault]  # faults whose point was called, but not faulted
+    seen: tuple[CallSeen, ...]  # each attempt, in the order of time
 
 
-def read_lineage(spans: Iterable[Span], root_id: str, cut: Cut, level: Level) -> Lineage:
+def read_lineage(spans: Sequence[Span], root_id: str, cut: Cut, level: Level) -> Lineage:
     path: set[Point] = set()
     failed: set[Point] = set()
     called: set[Point] = set()
@@ -67,7 +68,14 @@ def read_lineage(spans: Iterable[Span], root_id: str, cut: Cut, level: Level) ->
         fired=frozenset(fired),
         # By their own terms these may leave an attempt alone.
         escaped=frozenset(fault for fault in escaped if fault.percent == 100 and fault.attempts == 0),
+        seen=tuple(_seen(spans, root_id, level)),
     )
+
+
+def _seen(spans: Sequence[Span], root_id: str, level: Level) -> Iterator[CallSeen]:
+    for attempt, caller in attempts_with_callers(spans, root_id):
+        milliseconds = (attempt.span.end_ns - attempt.span.start_ns) // 1_000_000
+        yield CallSeen(_at(level, attempt.point), str(caller or ""), status_of(attempt.span), milliseconds)
 
 
 def foreign_calls(spans: Iterable[Span]) -> list[Point]:

@@ -59,6 +59,7 @@ class RequestFinished:
     reason: str  # "" when complete up to the size that was asked for
     undecided: tuple[Points, ...] = ()  # unknown to the end: no other experiment certified them
     assumption: str = ""  # what `complete_up_to` rests on
+    exact_up_to: int = -1  # the part of it that rests on determinism alone: one run shows what equal plans do
     masked: tuple[tuple[Points, Points], ...] = ()  # cuts that fail, each with a larger one that survives
     predicted: tuple[Points, ...] = ()  # expected to fail, but not tried
 

@@ -16,6 +16,16 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"  # the reason says why; a fault that never fired is never "survived"
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class CallSeen:
+    """One attempt of a call, as whoever made it saw it."""
+
+    point: Point
+    caller: str  # the API that made the call; empty: the one that the request itself is for, or nobody knows
+    status: str  # `200`, `503`, `grpc 14`; `0`: the caller gave up before there was an answer
+    milliseconds: int
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     cut: Cut
@@ -24,7 +34,12 @@ class Outcome:
     path: Points = frozenset()  # points that the successful execution relied on
     failed: Points = frozenset()  # points whose call failed outright, after all its retries
     calls: Points = frozenset()  # every point that was called, whatever came of it
+    fired: Points = frozenset()  # those of the cut's points whose fault is proven to have happened
     retried: Points = frozenset()  # replicas that one call tried one after the other: alternatives that were seen to be
+    seen: tuple[CallSeen, ...] = ()  # each call in the order of its beginning; of a survivor only
     trace_ids: tuple[str, ...] = ()
     requests: int = 1  # how many requests the verdict took, repeats and re-checks included
+    trials: int = 1  # of these: requests with the cut that proved something
+    failures: int = 0  # of the trials: those that failed
+    healthy_after: bool = False  # after the failures, the request without any fault was answered as ever
     dead: tuple[str, ...] = ()  # servers that were gone afterwards

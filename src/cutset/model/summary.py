@@ -30,6 +30,7 @@ class RequestSummary:
     requests: int  # sent, repeats and re-checks included
     rounds: int = 0
     assumption: str = ""  # what `complete_up_to` rests on
+    exact_up_to: int = -1  # the part of it that rests on determinism alone
     masked: tuple[tuple[Points, Points], ...] = ()  # cuts that fail, each with a larger one that survives
     predicted: tuple[Points, ...] = ()  # expected to fail, but not tried
 
@@ -122,6 +123,7 @@ def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int
         requests=sum(outcome.requests for outcome in outcomes),
         rounds=max((event.round for event in experiments), default=0),
         assumption=end.assumption,
+        exact_up_to=end.exact_up_to,
         masked=end.masked,
         predicted=end.predicted,
     )

@@ -248,8 +248,12 @@ class Simulation:
             path=frozenset(path) if survived else frozenset(),
             failed=frozenset(failed),
             calls=frozenset(calls),
+            fired=cut & calls,
             retried=frozenset(retried),
             requests=requests,
+            trials=requests,
+            failures=failures,
+            healthy_after=not survived,
         )
 
     def _misfire(self, cut: Points) -> Points:
@@ -281,6 +285,7 @@ class Shuffled:
             path=self.renamed(outcome.path),
             failed=self.renamed(outcome.failed),
             calls=self.renamed(outcome.calls),
+            fired=self.renamed(outcome.fired),
             retried=self.renamed(outcome.retried),
         )
 

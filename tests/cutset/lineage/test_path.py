@@ -113,3 +113,14 @@ def test_attributes_that_are_no_numbers_count_as_absent() -> None:
     spans = [replace(span, attributes={**span.attributes, **odd}) for span in trace(Made("a/A"))]
 
     assert read_lineage(spans, ROOT, BASELINE, Level.API).failed == points("a/A")
+
+
+def test_each_attempt_is_told_as_whoever_made_it_saw_it() -> None:
+    spans = trace(Made("a/A", [Made("b/B", status=14, flags="FI")]))
+
+    seen = read_lineage(spans, ROOT, cut_of(points("b/B")), Level.API).seen
+
+    assert [(str(each.point), each.caller, each.status) for each in seen] == [
+        ("a/A", "", "grpc 0"),
+        ("b/B", "a/A", "grpc 14"),
+    ]
