@@ -168,7 +168,7 @@ def test_large_messages_pass(shop: Shop) -> None:
     shop.set(Get="last-good")
     channel = grpc.insecure_channel(shop.mesh.addresses["cart"], options=[("grpc.max_receive_message_length", -1)])
     with channel:
-        large = b"x" * (4 * 1024 * 1024 - 4)  # with what is put before it, more than what gRPC takes if it is not told to
+        large = b"x" * (4 * 1024 * 1024 - 4)  # the answer is larger than gRPC takes untold
         assert len(channel.unary_unary("/shop.Cart/Get")(large, wait_for_ready=True)) > len(large)
 
 
