@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden dist protos clean
+.PHONY: help setup demo test test-fast check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden bench-truth dist protos clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | expand -t 22
@@ -59,6 +59,9 @@ bench-drill: $(READY) ## planted bugs and correct look-alikes under drills, repl
 
 bench-harden: $(READY) ## what to harden, against the papers' methods; probabilities; ends with one JSON line
 	@$(BIN)/python -m benchmarks.harden
+
+bench-truth: $(READY) ## completeness, containment and records put to the test; ends with one JSON line
+	@$(BIN)/python -m benchmarks.truth
 
 dist: $(READY) ## build both distributions, prove each in empty environments; ends with one JSON line
 	@$(BIN)/python -m checks.dist
