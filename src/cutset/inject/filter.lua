@@ -188,10 +188,17 @@ local function collect_members(found, headers, name, now)
   end
 end
 
+-- `carriers` says which of them held a valid part: what services hand on shows by it.
 local function parts_in(headers, now)
-  local found = { tried = 0 }
+  local found, carriers = { tried = 0 }, {}
+  local function note(carrier, before)
+    if #found > before then carriers[#carriers + 1] = carrier end
+    return #found
+  end
   collect_members(found, headers, "tracestate", now)
+  local count = note("tracestate", 0)
   collect_members(found, headers, "baggage", now)
+  count = note("baggage", count)
   local name, number = "uberctx-cutset", 1
   local value = headers:get(name)
   while value and number <= MAX_TRIED do
@@ -199,6 +206,8 @@ local function parts_in(headers, now)
     number = number + 1
     value = headers:get(name .. number)
   end
+  note("jaeger", count)
+  found.carriers = table.concat(carriers, ",")
   return found
 end
 
@@ -241,11 +250,15 @@ function envoy_on_request(handle)
   local headers = handle:headers()
   for _, name in ipairs(HELPERS) do headers:remove(name) end -- nobody else may ask
   local parts = parts_in(headers, handle:timestamp() / 1000)
-  if #parts == 0 then return end
+  local metadata = handle:streamInfo():dynamicMetadata()
+  if #parts == 0 then
+    if parts.tried > 0 then metadata:set("cutset", "refused", "1") end
+    return
+  end
   local grpc = find(headers:get("content-type") or "", "^application/grpc") ~= nil
   local api = normalise_api(headers:get(":method"), headers:get(":path"), grpc)
-  local metadata = handle:streamInfo():dynamicMetadata()
   metadata:set("cutset", "api", api)
+  metadata:set("cutset", "carriers", parts.carriers)
   -- Who calls past a sidecar sends no such header; then `get` returns no value at all, which tonumber does not take.
   local attempt = tonumber(headers:get("x-envoy-attempt-count") or 1) or 1
   local names = {}

@@ -27,6 +27,8 @@ _PERCENTAGE_HEADERS = ("abort-request-percentage", "delay-request-percentage", "
 HELPER_HEADERS = ["x-cutset-gate", *(f"x-envoy-fault-{name}" for name in _FAULT_HEADERS + _PERCENTAGE_HEADERS)]
 # Headers that may hold a plan, and what they contain if they do.
 CARRIERS = {"tracestate": "cutset", "baggage": "cutset", "uberctx-cutset": "."}
+# What the filter tells of a request, as tags of its span.
+_TOLD = ("api", "carriers", "refused", "fault")
 # Envoy's default of 3 parallel retries and 1,024 requests would fail experiments that the system would survive.
 UNLIMITED = 1_000_000
 # uvicorn closes idle connections after 5 s; a request sent at that moment would fail for no fault of ours.
@@ -290,8 +292,7 @@ def _tracing(service: str, replica: str) -> Json:
         {"tag": "cutset.service", "literal": {"value": service}},
         {"tag": "cutset.replica", "literal": {"value": replica}},
         {"tag": "cutset.attempt", "request_header": {"name": "x-envoy-attempt-count", "default_value": "1"}},
-        {"tag": "cutset.api", "metadata": _request_metadata("api")},
-        {"tag": "cutset.fault", "metadata": _request_metadata("fault")},
+        *({"tag": f"cutset.{name}", "metadata": _request_metadata(name)} for name in _TOLD),
     ]
     return {
         "generate_request_id": True,  # without one Envoy samples nothing

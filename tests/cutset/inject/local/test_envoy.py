@@ -34,7 +34,20 @@ def test_a_span_of_a_marked_request_shows_identity_and_that_the_plan_arrived(lab
     span = lab.sink.wait_for(trace_id)[0]
     assert (span["cutset.service"], span["cutset.replica"], span["cutset.attempt"]) == ("solo", "1", "1")
     assert (span["cutset.api"], span["http.status_code"], span["response_flags"]) == ("GET /items/*", "200", "-")
+    assert set(span["cutset.carriers"].split(",")) == {"tracestate", "baggage"}
     assert "cutset.fault" not in span
+    assert "cutset.refused" not in span
+
+
+def test_a_span_shows_that_a_plan_came_and_was_refused(lab):
+    trace_id = lab.new_trace_id()
+    headers = lab.headers(trace_id=trace_id)
+    forged = {name: value.replace(value[-3:], "AAA") for name, value in headers.items() if name != "traceparent"}
+    lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=headers | forged)
+    span = lab.sink.wait_for(trace_id)[0]
+    assert span["cutset.refused"] == "1"
+    assert "cutset.api" not in span
+    assert "cutset.carriers" not in span
 
 
 def test_a_span_of_an_unmarked_request_shows_no_api(lab):
