@@ -292,8 +292,8 @@ def _tracing(service: str, replica: str) -> Json:
         {"tag": "cutset.service", "literal": {"value": service}},
         {"tag": "cutset.replica", "literal": {"value": replica}},
         {"tag": "cutset.attempt", "request_header": {"name": "x-envoy-attempt-count", "default_value": "1"}},
-        *({"tag": f"cutset.{name}", "metadata": _request_metadata(name)} for name in _TOLD),
     ]
+    tags += [{"tag": f"cutset.{name}", "metadata": _request_metadata(name)} for name in _TOLD]
     return {
         "generate_request_id": True,  # without one Envoy samples nothing
         "tracing": {
