@@ -7,6 +7,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 
@@ -102,8 +103,7 @@ class HardenableLaboratory:
 
     async def observe(self, request: Request, cut: Cut) -> Trial:
         await asyncio.sleep(self._pause / 10)
-        nothing: frozenset[Point] = frozenset()
-        lineage = Lineage(nothing, nothing, nothing, nothing, nothing, frozenset(), frozenset())
+        lineage = Lineage(**{each.name: frozenset() for each in fields(Lineage)})
         answer = Response(500 if cut else 200, seconds=0.01)
         return Trial("t", "r", answer, lineage, (), traced=True, missing="", abandoned=False)
 

@@ -9,7 +9,7 @@ from cutset.config.harden import HardenChoice
 from cutset.harden.failure_rates import Calls, calls_seen, failure_rates
 from cutset.harden.probability import Rates, common_cause, rates_of
 from cutset.harden.remedies.evidence import SiteEvidence, evidence_of
-from cutset.lineage.call_tree import api_of
+from cutset.lineage.call_tree import api_of, as_the_mesh_names
 from cutset.model.campaign import Campaign
 from cutset.model.event import RequestAudited
 from cutset.model.fault import points_of
@@ -54,7 +54,7 @@ def gather(campaign: Campaign, store: Path, wishes: HardenChoice) -> Grounds:
         api_rank(trace_kinds(surveyed.kinds)) or audited,
         _timed(evidence, store),
         traffic | dict(wishes.traffic),
-        calls_seen(surveyed.kinds),
+        _as_in_findings(calls_seen(surveyed.kinds)),
         (stored.spans, stored.first_ns, stored.last_ns),
     )
 
@@ -67,10 +67,20 @@ def failure_rates_of(grounds: Grounds, wishes: HardenChoice) -> Rates:
     return rates_of({point: each.rate for point, each in rates.items()}, causes)
 
 
+def _as_in_findings(seen: Mapping[Point, Calls]) -> dict[Point, Calls]:
+    found: dict[Point, Calls] = {}
+    for point, calls in seen.items():
+        api = replace(point, api=as_the_mesh_names(point.api))
+        known = found.get(api, Calls())
+        found[api] = Calls(known.total + calls.total, known.failed + calls.failed)
+    return found
+
+
 def _timed(evidence: Mapping[Point, SiteEvidence], store: Path) -> dict[Point, SiteEvidence]:
     found = dict(evidence)
-    for each in server_durations(open_spans(store)):
-        api = Point(each.label.service, api_of(each.label))
+    # What several routes or names tell of one API is not mixed: the one with the most calls speaks for it.
+    for each in sorted(server_durations(open_spans(store)), key=lambda each: each.calls):
+        api = Point(each.label.service, as_the_mesh_names(api_of(each.label)))
         if api in found:
             found[api] = replace(found[api], latency=Latency(each.calls, *each.seconds), per_second=each.per_second)
     return found

@@ -11,6 +11,7 @@ from cutset.harden.choose import Infeasible, choose
 from cutset.harden.odds import request_classes
 from cutset.harden.probability import RequestClass
 from cutset.harden.problem import CandidateLevel, Choice, Problem, busiest, callers_of, choice_of, problem_of
+from cutset.harden.remedies.authority import decides_who_may
 from cutset.model.point import Point
 from cutset.model.wording import known_names
 from cutset.report.hardening.terminal import infeasible_message
@@ -40,6 +41,12 @@ def posed_problem(grounds: Grounds, wishes: HardenChoice, options: HardenOptions
     )
     names = {each.name for each in problem.candidates}
     names |= {str(Point.parse(name).of_api) for name in names}
+    for name in sorted(wishes.fallbacks):
+        if why := decides_who_may(Point.parse(name)):
+            raise UsageError(
+                f"No older answer may stand for `{name}`: {why}",
+                hint="Take its `fallback` out; if it decides no such thing, put one into mesh.yaml by hand",
+            )
     for name in sorted(wishes.apis):
         if name not in names and name not in map(str, grounds.evidence):
             raise UsageError(f"`{name}` was not called in this campaign", hint="Write `service/API`, as findings do")

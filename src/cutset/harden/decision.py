@@ -94,7 +94,7 @@ def _site(candidate: Candidate, evidence: Mapping[Point, SiteEvidence], fallback
     own = replace(evidence[site.of_api], site=site)
     advice, declined = advise(own)
     if wanted := fallbacks.get(candidate.name) or fallbacks.get(str(site.of_api)):
-        settings = {"fallback": {site.api: wanted}}
+        settings = {} if own.deciding else {"fallback": {site.api: wanted}}
         advice = [replace(each, settings=settings) if each.survives_outage else each for each in advice]
     return HardenedSite(candidate, own.breaks, tuple(advice), tuple(declined))
 
@@ -107,8 +107,12 @@ def _completed(
     for api, each in evidence.items():
         if observed is not None:
             # Stored traces of real traffic, where there are some, tell more than a few requests of ours.
-            latency, recovered = each.latency or observed.latencies.get(api), observed.recovered.get(api, 0)
-            completed[api] = replace(each, latency=latency, recovered=each.recovered + recovered)
+            completed[api] = replace(
+                each,
+                latency=each.latency or observed.latencies.get(api),
+                recovered=each.recovered + observed.recovered.get(api, 0),
+                proved=each.proved or api in observed.proved,
+            )
         if service := meshed.get(api.service):
             replicas = len(service.replicas)
             retries = replicas - 1 if service.retries is None else service.retries

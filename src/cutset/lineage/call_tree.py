@@ -13,6 +13,7 @@ from cutset.model.call_tree import CallTree, Component
 from cutset.model.point import Point
 from cutset.model.shape import ROOT
 from cutset.model.span import UNKNOWN_SERVICE, SpanKind, SpanLabel
+from cutset_agent.wire import normalise_api
 
 UNKNOWN = "unknown"  # a callee of which the trace tells nothing
 MAX_DEPTH = 64  # calls nested deeper hang at this depth: comparing trees must not exhaust the stack
@@ -29,6 +30,10 @@ _RPC_ANSWERS = frozenset({"NOT_FOUND", "ALREADY_EXISTS", "INVALID_ARGUMENT", "OU
 # Istio's telemetry about the calls that it makes for its own ends, half of the spans of some meshes.
 _MESH_SERVICES = frozenset({"istio-mixer", "istio-policy", "istio-telemetry"})
 _MESH_CALL = re.compile(r"async outbound\|.*\bistio-(policy|telemetry|mixer)\b")
+
+
+_GRPC_NAME = re.compile(r"^/?(?:(?:\w+\.)+\w+|[A-Z]\w*)/([A-Z]\w*)$")
+_VARIABLE = re.compile(r"\{.*\}|:\w+|<.*>|\[.*\]|\*+")  # in routes, as frameworks write them
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +237,17 @@ def api_of(label: SpanLabel, client: SpanLabel | None = None) -> str:
         return rpc_method.rpartition("/")[2] or rpc_method
     if path := label.http_route or label.url_path or (client.url_path if client is not None else ""):
         return f"{_first(half.http_method for half in halves)} {path}".lstrip()
-    return label.name or UNKNOWN
+    # Jaeger's clients tell of gRPC by the span's name alone: `/user.User/CheckUser` is `CheckUser`, as everywhere.
+    return _GRPC_NAME.sub(r"\1", label.name) or UNKNOWN
+
+
+def as_the_mesh_names(api: str) -> str:
+    """The API as findings have it: of HTTP, `*` for what identifies one thing, whether a route says so or a path."""
+    method, space, path = api.partition(" /")
+    if not space:
+        return api
+    segments = ("*" if _VARIABLE.fullmatch(each) else each for each in f"/{path}".split("/"))
+    return normalise_api(method, "/".join(segments), grpc=False)
 
 
 def component_of(label: SpanLabel) -> tuple[Component, str]:

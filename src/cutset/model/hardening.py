@@ -47,6 +47,7 @@ class CallsObserved:
     efforts: Mapping[str, Effort] = field(hash=False)  # by request
     latencies: Mapping[Point, Latency] = field(default_factory=dict, hash=False)  # by API: attempts, without faults
     recovered: Mapping[Point, int] = field(default_factory=dict, hash=False)  # by API: calls that a retry rescued
+    proved: frozenset[Point] = frozenset()  # APIs whose calls carry credentials, or are of a user, by their spans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

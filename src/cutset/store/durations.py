@@ -10,6 +10,7 @@ from cutset.store.manifest import SpanStore
 from cutset.store.parquet import connect, reading
 
 _WHAT = ("service", "http_method", "http_route", "url_path", "rpc_system", "rpc_method")
+_NAME = "CASE WHEN rpc_method || http_route || url_path = '' THEN name ELSE '' END AS name"  # all that some tell
 BUSY_SECONDS = 60  # over which the busiest time is averaged
 
 
@@ -23,14 +24,15 @@ class Durations:
 
 def server_durations(store: SpanStore) -> list[Durations]:
     """Of calls as their servers saw them, those that failed left out: failures may be quick."""
-    columns = ", ".join(_WHAT)
+    columns = ", ".join((*_WHAT, "name"))
     with (
         connect(Path(tempfile.gettempdir())) as database,
         reading([store.folder / p.file for p in store.parts]) as spans,
     ):
         rows = database.execute(f"""
             WITH served AS (
-                SELECT {columns}, (end_ns - start_ns) / 1e9 AS seconds, start_ns // {BUSY_SECONDS * 10**9} AS minute
+                SELECT {", ".join(_WHAT)}, {_NAME}, (end_ns - start_ns) / 1e9 AS seconds,
+                       start_ns // {BUSY_SECONDS * 10**9} AS minute
                 FROM {spans} WHERE kind = 'server' AND NOT error
             ), busiest AS (
                 SELECT {columns}, max(calls) AS calls
@@ -41,7 +43,7 @@ def server_durations(store: SpanStore) -> list[Durations]:
         """).fetchall()
     return [
         Durations(
-            SpanLabel(kind=SpanKind.SERVER, name="", **dict(zip(_WHAT, row, strict=False))),
+            SpanLabel(kind=SpanKind.SERVER, **dict(zip((*_WHAT, "name"), row, strict=False))),
             row[-3],
             tuple(row[-2]),
             row[-1] / BUSY_SECONDS,

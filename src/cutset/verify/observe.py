@@ -1,7 +1,8 @@
 """Times the calls that requests make, without faults and under the known cuts."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import fmean, median
 from typing import Protocol
@@ -16,6 +17,10 @@ from cutset.model.hardening import CallsObserved, Effort
 from cutset.model.point import Point
 from cutset.model.request import Request
 
+# `http.request.header.authorization`, `rpc.grpc.request.metadata.cookie`, `enduser.id`, …
+_SOMEBODY = re.compile(
+    r".*(header|metadata)\..*(auth|cookie|token|secret|api.?key|session|user(?!.?agent)).*|(end)?user\.id|session\.id"
+)
 RUNS = 10  # of each request, to time its calls
 PARALLEL = 2  # while timing: more would only wait for each other
 
@@ -51,8 +56,10 @@ async def observe(
     faulted = await _trials(laboratory, cuts, parallel)
     seconds: dict[Point, list[float]] = {}
     recovered: dict[Point, int] = {}
+    proved: set[Point] = set()
     for trial in (trial for trials in calm.values() for trial in trials):
         _note_calls(trial, seconds, recovered)
+        proved |= set(_of_somebody(trial))
     return CallsObserved(
         efforts={
             name: Effort(
@@ -64,7 +71,17 @@ async def observe(
         },
         latencies={api: latency_of(own) for api, own in seconds.items()},
         recovered={api: number for api, number in recovered.items() if number},
+        proved=frozenset(proved),
     )
+
+
+def _of_somebody(trial: Trial) -> Iterator[Point]:
+    """APIs whose servers tell of credentials or a user, as instrumentations do that are told to: names, no values."""
+    attempts = {each.span.span_id: each for call in calls_of(trial.spans, trial.root_id) for each in call.attempts}
+    for span in trial.spans:
+        called = attempts.get(span.span_id) or attempts.get(span.parent_id)
+        if called is not None and any(map(_SOMEBODY.fullmatch, span.attributes)):
+            yield called.point.of_api
 
 
 async def _trials(

@@ -1,13 +1,16 @@
 from pathlib import Path
 
 import pytest
-from tests.samples.hardening import RATES, fill, ingest_home_pages
+from tests.samples.campaign import audited
+from tests.samples.hardening import EVENTS, RATES, failed, fill, ingest_home_pages
 
 from cutset.app.harden_grounds import failure_rates_of, gather
 from cutset.app.report import read_campaign
 from cutset.config.harden import ApiChoice, Cause, HardenChoice
 from cutset.errors import InputError
 from cutset.model.point import Point
+from cutset.model.span import Span, SpanKind
+from cutset.store.spans import begin_ingest
 
 CART, CHARGE = Point("cart", "GetCart"), Point("payment", "Charge")
 
@@ -47,3 +50,25 @@ def test_failure_rates_must_be_given_or_seen(tmp_path: Path) -> None:
     assert zone.points == {CHARGE, Point("email", "SendInvoice")}
     assert rates.of_points[CART] == pytest.approx(0.0001)
     assert rates.of_points[CHARGE] == pytest.approx(1 - 0.9 / 0.95)  # the rest of what was given
+
+
+def test_traces_tell_of_the_apis_of_findings_whatever_they_call_them(tmp_path: Path) -> None:
+    """Jaeger's clients have the whole method as the span's name, and routes have names for what the mesh stars out."""
+    apis = ["user/CheckUser", "web/GET /item/*"]
+    fill(tmp_path, [*EVENTS[:2], audited("GET /"), *(failed("GET /", api) for api in apis), EVENTS[-1]])
+    route = {"http.request.method": "GET", "http.route": "/item/{id}"}
+    spans = []
+    for number in range(3):
+        trace, ids = f"{number:032x}", [f"{3 * number + each:016x}" for each in range(1, 4)]
+        names = [("edge", "GET /", {}), ("web", "get item", route), ("user", "/user.User/CheckUser", {})]
+        for (service, name, attributes), own, parent in zip(names, ids, ["", *ids], strict=False):
+            spans.append(
+                Span(trace, own, parent, service, name, SpanKind.SERVER, 10**18, 10**18 + 10**9, attributes=attributes)
+            )
+    with begin_ingest(tmp_path) as ingest:
+        ingest.add("test", spans)
+    known = gather(read_campaign(tmp_path), tmp_path, HardenChoice())
+    for api in map(Point.parse, apis):
+        latency = known.evidence[api].latency
+        assert latency is not None
+        assert latency.calls == known.calls[api].total == 3

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from cutset.harden.remedies.authority import decides_who_may
 from cutset.model.event import CampaignEvent, ExperimentFinished, RequestAudited
 from cutset.model.fault import points_of
 from cutset.model.finding import Finding
@@ -30,10 +31,16 @@ class SiteEvidence:
     recovered: int = 0  # repeated attempts that were answered well after one that was not
     replicas: int = 0  # 0: not known
     retries: int | None = None  # that are made already; None: not known
+    proved: bool = False  # its calls were seen to carry credentials, or to be of a user
 
     @property
     def is_http(self) -> bool:
         return " /" in self.site.api
+
+    @property
+    def deciding(self) -> str:
+        """Why its answers may decide who may do what; empty if nothing says so."""
+        return decides_who_may(self.site, proved=self.proved)
 
 
 def latency_of(seconds: Sequence[float]) -> Latency:
@@ -51,7 +58,8 @@ def safe_to_repeat(evidence: SiteEvidence) -> str:
     api = evidence.site.api
     if api.startswith(_SAFE_METHODS):
         return f"`{api.partition(' ')[0]}` only reads, by the rules of HTTP"
-    if not evidence.is_http and _SAFE_NAMES.match(api):
+    # A second attempt at a password may be one too many.
+    if not evidence.is_http and _SAFE_NAMES.match(api) and not evidence.deciding:
         return "its name says that it only reads"
     if evidence.recovered:
         return f"it was seen to be repeated, and well answered, {evidence.recovered} times"

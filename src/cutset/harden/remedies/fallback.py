@@ -9,6 +9,16 @@ LAST_GOOD = "last-good"
 
 def advise(evidence: SiteEvidence) -> Advice:
     api = evidence.site.api
+    if evidence.deciding:
+        return Advice(
+            NAME,
+            against="an outage of the whole API",
+            why=f"{evidence.deciding}: no older answer may stand for `{api}`, nor an empty one. Ask a second provider, "
+            "or let the caller check by itself what can be checked without it (a signed token, say), and refuse the "
+            f"rest{_precedent(evidence)}",
+            risks=("What lets everybody in when it fails is no fallback but a hole.", *REMEDY.risks[1:]),
+            survives_outage=True,
+        )
     if not safe_to_repeat(evidence):
         return Advice(
             NAME,
@@ -48,7 +58,8 @@ REMEDY = Remedy(
     "it can be tried before it is written, the local mesh has a stand-in for gRPC calls: it repeats the last good "
     "answer to the same request (`last-good`), or else gives an empty one (`last-good-or-empty`).",
     when="always: no other remedy makes a finding go away. For calls that may change something, as a queue or a second "
-    "provider, which no mesh can stand in for.",
+    "provider, which no mesh can stand in for. Never with an older answer for what authenticates or authorises, by its "
+    "name (Check…, Verify…, Login, Token, Session, Permission, …) or because its calls carry credentials.",
     example="services:\n  productcatalog:\n    fallback: {GetProduct: last-good}\n  cart:\n"
     "    fallback: {GetCart: last-good-or-empty}",
     risks=(
