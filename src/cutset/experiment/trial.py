@@ -54,7 +54,7 @@ async def attempt(
     bench: Bench, request: Request, cut: Cut, *, catalogue: Collection[Point], instrumentation: Instrumentation | None
 ) -> Trial:
     """Without `instrumentation` the shape of the trace proves nothing, so that only silence ends it."""
-    trace_id, root_id = secrets.token_hex(16), secrets.token_hex(8)
+    trace_id, root_id = _new_trace_id(), secrets.token_hex(8)
     seconds = _step_seconds(request) * (len(request.setup) + 1)  # the plan is signed before the set-up steps
     plan = _plan(bench, cut, trace_id, root_id, seconds=seconds, catalogue=catalogue)
     response = await _send(bench, request, plan)
@@ -98,7 +98,12 @@ def _step_seconds(request: Request) -> float:
 
 
 def _unfaulted(bench: Bench, request: Request) -> dict[str, str]:
-    return _plan(bench, BASELINE, secrets.token_hex(16), secrets.token_hex(8), seconds=_step_seconds(request))
+    return _plan(bench, BASELINE, _new_trace_id(), secrets.token_hex(8), seconds=_step_seconds(request))
+
+
+def _new_trace_id() -> str:
+    """Of 64 bits: tracers that know no more would cut a longer one off, and their spans would be of another trace."""
+    return "0" * 16 + secrets.token_hex(8)
 
 
 def _plan(

@@ -80,14 +80,17 @@ class Sink(trace_service_pb2_grpc.TraceServiceServicer):
 
     def wait_for(self, trace_id: str, count: int = 1) -> list[dict[str, str]]:
         """The attributes of a trace's spans in the order of their starts, once there are `count`."""
+        return [
+            {item.key: item.value.string_value for item in span.attributes} for span in self.spans_of(trace_id, count)
+        ]
 
+    def spans_of(self, trace_id: str, count: int = 1) -> list[Span]:
         def mine() -> list[Span]:
             return [span for span in self._spans if span.trace_id.hex() == trace_id]
 
         with self._arrived:
             assert self._arrived.wait_for(lambda: len(mine()) >= count, PATIENCE_SECONDS), f"{len(mine())} spans"
-            spans = sorted(mine(), key=lambda span: span.start_time_unix_nano)
-        return [{item.key: item.value.string_value for item in span.attributes} for span in spans]
+            return sorted(mine(), key=lambda span: span.start_time_unix_nano)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib.resources import files
 
+from cutset.inject.local.context import (
+    CONTEXT_HEADER,
+    JOINING,
+    NAMED_OTHERWISE,
+    NAMING,
+    context_source,
+    own_span_filter,
+)
 from cutset.inject.local.stand_in import DIRECT_HEADER, FALLBACK_AT_HEADER, FALLBACK_HEADER, StandIn
 from cutset.model.expect import split_address
 from cutset.model.mesh import Json, MeshService, MeshSpec
@@ -28,7 +36,7 @@ HELPER_HEADERS = ["x-cutset-gate", *(f"x-envoy-fault-{name}" for name in _FAULT_
 # Headers that may hold a plan, and what they contain if they do.
 CARRIERS = {"tracestate": "cutset", "baggage": "cutset", "uberctx-cutset": "."}
 # What the filter tells of a request, as tags of its span.
-_TOLD = ("api", "carriers", "refused", "fault")
+_TOLD = ("api", "carriers", "context", "refused", "fault")
 # Envoy's default of 3 parallel retries and 1,024 requests would fail experiments that the system would survive.
 UNLIMITED = 1_000_000
 # uvicorn closes idle connections after 5 s; a request sent at that moment would fail for no fault of ours.
@@ -114,36 +122,50 @@ def _inbound_listener(spec: MeshSpec, service: MeshService, replica: str, port: 
     routes = [route]
     options: Json = {}
     filters: list[Json] = []
+    if spec.collector:
+        options |= _tracing(service.name, replica)
+        filters += _joining_filters()
+        routes = [_switched_on(route, [{"name": CONTEXT_HEADER, "present_match": True}], filters), route]
     if spec.filters:
         filters += plan_filters(service.name, replica, spec.environment)
         routes = [_for_plans(route, carrier, filters) for carrier in CARRIERS] + routes
         options |= _mark_injected_replies()
-    if spec.collector:
-        options |= _tracing(service.name, replica)
     first = [spec.first_filters[service.name]] if service.name in spec.first_filters else []
     listener = _listener(name, port, _connection_manager(name, {"routes": routes}, [*first, *filters], options))
     return listener | {"traffic_direction": "INBOUND"}
 
 
-def _switched_on(route: Json, header: str, contains: str, filters: list[Json]) -> Json:
-    """The same route for requests with such a header: the only ones for which the filters are switched on.
+def _switched_on(route: Json, headers: list[Json], filters: list[Json]) -> Json:
+    """The same route for requests with such headers: the only ones for which the filters are switched on.
 
     A composite filter could guard them too, but costs every other request more.
     """
     switched_on = {"@type": _TYPE + "config.route.v3.FilterConfig", "config": {}}
+    match = route["match"]
+    assert isinstance(match, dict)
+    before = match.get("headers", [])
     return {
         **route,
-        "match": {"prefix": "/", "headers": [{"name": header, "string_match": {"contains": contains}}]},
+        "match": {**match, "headers": [*before, *headers]},
         "typed_per_filter_config": {str(each["name"]): switched_on for each in filters},
     }
 
 
+def _holds(header: str, text: str) -> list[Json]:
+    return [{"name": header, "string_match": {"contains": text}}]
+
+
 def _for_plans(route: Json, carrier: str, filters: list[Json]) -> Json:
-    marked = _switched_on(route, carrier, CARRIERS[carrier], filters)
+    marked = _switched_on(route, _holds(carrier, CARRIERS[carrier]), filters)
     marked["request_headers_to_remove"] = HELPER_HEADERS  # after all filters: the application never sees them
     assert isinstance(marked["match"], dict)
     marked["match"]["runtime_fraction"] = {"default_value": {"numerator": 100}, "runtime_key": "cutset.enabled"}
     return marked
+
+
+def _joining_filters() -> list[Json]:
+    joining = _lua(JOINING, context_source(inbound=True))
+    return [own_span_filter() | {"disabled": True}, joining | {"disabled": True}]
 
 
 def with_fallbacks(spec: MeshSpec, stand_in: StandIn) -> MeshSpec:
@@ -159,7 +181,15 @@ def with_fallbacks(spec: MeshSpec, stand_in: StandIn) -> MeshSpec:
 def _outbound_listener(spec: MeshSpec, service: MeshService) -> Json:
     name = f"outbound:{service.name}"
     routes = [*_stood_in(spec, service), _route_to(service)]
-    listener = _listener(name, service.port, _connection_manager(name, _balanced(routes), [], {}))
+    filters: list[Json] = []
+    if spec.collector:
+        filters = [_lua(NAMING, context_source(inbound=False)) | {"disabled": True}]
+        routes = [
+            each
+            for route in routes
+            for each in (*(_switched_on(route, headers, filters) for headers in NAMED_OTHERWISE), route)
+        ]
+    listener = _listener(name, service.port, _connection_manager(name, _balanced(routes), filters, {}))
     return listener | {"traffic_direction": "OUTBOUND"}
 
 
@@ -233,7 +263,7 @@ def _edge_listener(service: MeshService, port: int) -> Json:
     }
     strip = _lua("cutset.strip", _STRIP_BAGGAGE) | {"disabled": True}
     route = _route_to(service)
-    routes = [_switched_on(route, "baggage", suspicious, [strip]) for suspicious in ("cutset", "%")]
+    routes = [_switched_on(route, _holds("baggage", suspicious), [strip]) for suspicious in ("cutset", "%")]
     options: Json = {"early_header_mutation_extensions": [early]}
     manager = _connection_manager("edge", _balanced([*routes, route]), [strip], options)
     return _listener("edge", port, manager) | {"traffic_direction": "OUTBOUND"}
