@@ -27,7 +27,7 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 from cutset_agent import wire
 from cutset_agent.launch import agent_environment
 
-KEY = "a key"
+KEY = "a key that nobody will ever guess"
 SERVICE = "shop"
 FAULT = "connection-refused"
 TRACE = f"00-{'ab' * 16}-{'cd' * 8}-01"
@@ -158,7 +158,10 @@ def serve(library: str, upstream: str) -> None:
 
 def _headers(library: str, key: str) -> dict[str, str]:
     target, fault = wire.WireTarget(SERVICE, f"rpc/{library}/GET /price"), wire.WireFault("L", wire.fault_code(FAULT))
-    parts = wire.encode([(target, fault)], key=key.encode(), environment="local", expires=int(time.time()) + SECONDS)
+    now, trace_id = time.time(), TRACE.split("-")[1]
+    parts = wire.encode(
+        [(target, fault)], key=key.encode(), environment="local", trace_id=trace_id, expires=now + SECONDS, now=now
+    )
     return {"traceparent": TRACE, "tracestate": wire.to_tracestate(parts)}
 
 

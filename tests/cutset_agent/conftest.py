@@ -20,7 +20,7 @@ from cutset_agent import recording, reports, request, wire
 from cutset_agent.hooking import wrap
 from cutset_demo import datastores
 
-KEY = "agent key"
+KEY = "an agent's key that nobody guesses"
 SERVICE = "orders"
 TRACE_ID = "ab" * 16
 CALLER_ID = "cd" * 8
@@ -77,7 +77,9 @@ def spans_in(message: dict) -> list[dict]:
     return found
 
 
-def plan_headers(*faults: tuple, service: str = SERVICE, key: str = KEY, expires: float = 0) -> dict[str, str]:
+def plan_headers(
+    *faults: tuple, service: str = SERVICE, key: str = KEY, expires: float = 0, trace_id: str = TRACE_ID
+) -> dict[str, str]:
     """The headers of a request with a plan. A fault is an endpoint, a fault's name or a WireFault, and its further
     fields by name: `("cache/redis/get", "timeout", {"occurrence": 2})`."""
     planned = []
@@ -85,9 +87,9 @@ def plan_headers(*faults: tuple, service: str = SERVICE, key: str = KEY, expires
         named = isinstance(what, str)
         fault = wire.WireFault("L", wire.fault_code(what), **(rest[0] if rest else {})) if named else what
         planned.append((wire.WireTarget(service, endpoint), fault))
-    expiry = int(expires or time.time() + 60)
-    parts = wire.encode(planned, key=key.encode(), environment="local", expires=expiry)
-    context = {"traceparent": f"00-{TRACE_ID}-{CALLER_ID}-01"}
+    signed = {"environment": "local", "trace_id": trace_id, "expires": expires or time.time() + 60, "now": time.time()}
+    parts = wire.encode(planned, key=key.encode(), **signed)
+    context = {"traceparent": f"00-{trace_id}-{CALLER_ID}-01"}
     return {**context, "tracestate": wire.to_tracestate(parts), "baggage": wire.to_baggage(parts)}
 
 

@@ -11,6 +11,7 @@ from tests.cutset_agent.conftest import CALLER_ID, KEY, SERVICE, TRACE_ID, plan_
 from cutset_agent import request, wire
 
 FAULT = ("cache/redis/get", "timeout")
+TRACEPARENT = ("traceparent", f"00-{TRACE_ID}-{CALLER_ID}-01")
 TARGET = wire.WireTarget(SERVICE, "cache/redis/get")
 
 
@@ -26,8 +27,9 @@ def planned(found):
 
 
 def parts(**changes):
-    signed = {"key": KEY.encode(), "environment": "local", "expires": int(time.time()) + 60, **changes}
-    return wire.encode([(TARGET, wire.WireFault("A", 503))], **signed)
+    now = time.time()
+    signed = {"key": KEY.encode(), "environment": "local", "trace_id": TRACE_ID, "expires": now + 60, "now": now}
+    return wire.encode([(TARGET, wire.WireFault("A", 503))], **signed | changes)
 
 
 @pytest.mark.parametrize(
@@ -39,35 +41,38 @@ def parts(**changes):
         {"baggage": lambda parts: f"user=1;p=2,{wire.to_baggage(parts)};property"},
         {"baggage": lambda parts: wire.to_baggage(parts).replace("~", "%7E")},
         {"uberctx-cutset": lambda parts: parts[0]},
+        {"x-datadog-tags": wire.to_datadog},
     ],
-    ids=["tracestate", "among others", "baggage", "with properties", "escaped", "jaeger"],
+    ids=["tracestate", "among others", "baggage", "with properties", "escaped", "jaeger", "datadog"],
 )
 def test_a_plan_is_found_in_every_carrier(installed, headers):
-    assert planned(entered([(name, write(parts())) for name, write in headers.items()]))
+    assert planned(entered([TRACEPARENT, *((name, write(parts())) for name, write in headers.items())]))
 
 
 @pytest.mark.parametrize(
-    "changes", [{"key": b"forged"}, {"environment": "production"}, {"expires": 1_000_000_000}], ids=str
+    "changes",
+    [{"key": b"forged" * 6}, {"environment": "production"}, {"expires": 1_000_000_000}, {"trace_id": "12" * 16}],
+    ids=str,
 )
-def test_a_plan_that_is_forged_elsewhere_or_expired_is_none(installed, changes):
-    assert entered([("tracestate", wire.to_tracestate(parts(**changes)))]) is None
+def test_a_plan_that_is_forged_elsewhere_or_expired_or_of_another_trace_is_none(installed, changes):
+    assert entered([TRACEPARENT, ("tracestate", wire.to_tracestate(parts(**changes)))]) is None
 
 
 def test_nonsense_is_no_plan(installed):
-    for value in ("", "cutset", "cutset=", "cutset=1.x", f"cutset={'1' * 5000}", "cutset=\udcff", "=,=,cutset==="):
-        assert entered([("tracestate", value), ("baggage", value), ("uberctx-cutset", value)]) is None
+    for value in ("", "cutset", "cutset=", "cutset=2h.x", f"cutset={'1' * 5000}", "cutset=\udcff", "=,=,cutset==="):
+        assert entered([TRACEPARENT, ("tracestate", value), ("baggage", value), ("uberctx-cutset", value)]) is None
 
 
 @pytest.mark.parametrize("junk", ["=junk", " junk", "/x"])
 def test_a_plan_with_something_behind_it_is_none(installed, junk):
     value = wire.to_tracestate(parts()) + junk
-    assert entered([("tracestate", value), ("baggage", value), ("uberctx-cutset", value)]) is None
+    assert entered([TRACEPARENT, ("tracestate", value), ("baggage", value), ("uberctx-cutset", value)]) is None
 
 
 @pytest.mark.parametrize(("before", "counts"), [(40, True), (80, False)])
 def test_of_a_request_with_very_many_plans_only_the_first_are_looked_at(installed, before, counts):
-    forged = ",".join(f"cutset{n}=1.{n:06d}AAAA.{'A' * 16}" for n in range(2, before + 2))
-    found = entered([("baggage", f"{forged},{wire.to_baggage(parts())}")])
+    forged = ",".join(f"cutset{n}=2h.{n:07d}A.{'A' * 16}" for n in range(2, before + 2))
+    found = entered([TRACEPARENT, ("baggage", f"{forged},{wire.to_baggage(parts())}")])
     assert planned(found) if counts else found is None
 
 
@@ -102,16 +107,24 @@ def test_the_trace_goes_on(installed):
     assert (second["traceId"], second["parentSpanId"]) == (TRACE_ID, found.span_id)
 
 
-def test_a_plan_without_a_trace_begins_one(installed):
-    found = entered([("tracestate", wire.to_tracestate(parts()))])
-    assert len(found.trace_id) == 32
-    (span,) = installed.spans()
-    assert span["parentSpanId"] == ""
+def test_a_plan_without_a_trace_is_none(installed):
+    assert entered([("tracestate", wire.to_tracestate(parts()))]) is None
+
+
+def test_a_request_that_names_its_trace_in_another_way_goes_on_in_it(installed):
+    ways = [("uber-trace-id", f"{TRACE_ID}:{CALLER_ID}:0:1"), ("x-b3-traceid", TRACE_ID)]
+    for way in ways:
+        entry = request.enter([way, ("uberctx-cutset", parts()[0])], "GET /")
+        assert entry.request.trace_id == TRACE_ID
+        outgoing = request.outgoing_headers()
+        request.leave(entry)
+        assert outgoing[way[0]] == way[1]
+        assert planned(entered(outgoing.items()))
 
 
 def test_repeated_headers_are_carried_as_one(installed):
     first, second = wire.to_tracestate(parts()), "congo=1"
-    entry = request.enter([("tracestate", first), ("tracestate", second)], "GET /")
+    entry = request.enter([TRACEPARENT, ("tracestate", first), ("tracestate", second)], "GET /")
     assert request.outgoing_headers()["tracestate"] == f"{first},{second}"
     request.leave(entry)
 
@@ -190,5 +203,5 @@ def test_a_plan_in_opentelemetrys_context_is_enough(installed, opentelemetry_spa
 
 
 def test_a_foreign_plan_in_opentelemetrys_context_is_none(installed, opentelemetry_span):
-    with opentelemetry_span({**plan_headers(FAULT, key="forged"), "traceparent": f"00-{'ef' * 16}-{CALLER_ID}-01"}):
+    with opentelemetry_span(plan_headers(FAULT, key="forged" * 6, trace_id="ef" * 16)):
         assert request.current() is None

@@ -9,8 +9,10 @@ from cutset_agent import wire
 from cutset_agent.wire import WireFault, WireTarget
 
 VECTORS = json.loads(files("cutset_agent").joinpath("wire_vectors.json").read_text(encoding="utf-8"))
-KEY = b"key"
-SIGNED = {"key": KEY, "environment": "test", "expires": 2_000_000_000}
+KEY = b"a key for tests that nobody guesses"
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+NOW = 2_000_000_000.0
+SIGNED = {"key": KEY, "environment": "test", "trace_id": TRACE, "expires": NOW + 10, "now": NOW}
 
 names = st.text(st.characters(exclude_characters="|", exclude_categories=["Cs"]), min_size=1, max_size=20)
 targets = st.builds(
@@ -25,17 +27,17 @@ answers = (
 )
 
 
-def decode(parts, now=0.0):
-    return [wire.decode(part, KEY, "test", now) for part in parts]
+def decode(parts, now=NOW, trace_id=TRACE):
+    return [wire.decode(part, KEY, "test", trace_id, now) for part in parts]
 
 
 @pytest.mark.parametrize("vector", VECTORS["plans"], ids=lambda vector: vector["about"])
 def test_plans_are_written_as_the_golden_vectors_say(vector):
     faults = [(WireTarget(*fault["target"]), WireFault(*fault["fault"])) for fault in vector["faults"]]
     catalogue = [WireTarget(*target) for target in vector.get("catalogue", ())]
-    key, environment, expires = VECTORS["key"].encode(), VECTORS["environment"], VECTORS["expires"]
-    parts = wire.encode(faults, key=key, environment=environment, expires=expires, catalogue=catalogue)
-    assert list(parts) == vector["parts"]
+    signed = {"environment": VECTORS["environment"], "trace_id": VECTORS["trace"]}
+    signed |= {"expires": VECTORS["expires"], "now": VECTORS["now"], "catalogue": catalogue}
+    assert list(wire.encode(faults, key=VECTORS["key"].encode(), **signed)) == vector["parts"]
 
 
 def test_ids_are_as_the_golden_vectors_say():
@@ -56,7 +58,7 @@ def test_apis_are_named_as_the_golden_vectors_say(vector):
 @pytest.mark.parametrize("vector", VECTORS["rejected"])
 def test_golden_forgeries_are_rejected_with_their_reason(vector):
     with pytest.raises(wire.PlanRejectedError, match=f"^{vector['reason']}$"):
-        wire.decode(vector["value"], VECTORS["key"].encode(), VECTORS["environment"], VECTORS["now"])
+        wire.decode(vector["value"], VECTORS["key"].encode(), VECTORS["environment"], VECTORS["trace"], VECTORS["now"])
 
 
 @given(st.dictionaries(targets, st.tuples(answers | st.none(), delays | st.none()), max_size=80))
@@ -84,6 +86,7 @@ def test_no_part_and_no_carrier_exceeds_its_limit(count, kinds):
     assert len(wire.to_tracestate(parts)) <= 512
     assert len(wire.to_baggage(parts)) <= 8192
     assert wire.to_tracestate(parts).count("=") == min(2, len(parts))
+    assert len(wire.to_datadog(parts, before="_dd.p.tid=4bf92f3577b34da6")) <= 512
 
 
 def test_a_plan_beyond_the_baggage_limit_is_refused():
@@ -134,17 +137,34 @@ def test_the_same_fault_twice_is_one():
 
 
 def test_nothing_is_signed_or_accepted_without_a_key():
-    with pytest.raises(wire.WireError, match="the signing key is empty"):
-        wire.encode([], key=b"", environment="test", expires=1)
     (value,) = wire.encode([], **SIGNED)
-    with pytest.raises(wire.PlanRejectedError, match="no key"):
-        wire.decode(value, b"", "test", 0)
+    for short in (b"", b"x" * 31):
+        with pytest.raises(wire.WireError, match=f"the signing key has {len(short)} bytes and needs 32 or more"):
+            wire.encode([], **SIGNED | {"key": short})
+        with pytest.raises(wire.PlanRejectedError, match="no key"):
+            wire.decode(value, short, "test", TRACE, NOW)
 
 
-@pytest.mark.parametrize("expires", [-1, 64**6])
+@pytest.mark.parametrize("expires", [-1, NOW + 120.001, 64**7, float("nan"), float("inf")])
 def test_an_impossible_expiry_is_refused(expires):
-    with pytest.raises(wire.WireError, match="expected an expiry in Unix seconds"):
-        wire.encode([], key=KEY, environment="test", expires=expires)
+    with pytest.raises(wire.WireError, match="expected an expiry in Unix seconds, 120s away at most"):
+        wire.encode([], **SIGNED | {"expires": expires})
+
+
+def test_a_plan_counts_up_to_its_millisecond_and_not_longer_than_readers_allow():
+    (value,) = wire.encode([], **SIGNED | {"expires": NOW + 120})
+    assert decode([value], NOW) == decode([value], NOW + 120)
+    for now, reason in ((NOW + 120.001, "expired"), (NOW - 0.001, "lives too long")):
+        with pytest.raises(wire.PlanRejectedError, match=reason):
+            decode([value], now)
+
+
+def test_a_plan_counts_in_its_trace_alone_by_its_last_64_bits():
+    (value,) = wire.encode([], **SIGNED)
+    assert decode([value], trace_id=TRACE[16:]) == decode([value], trace_id="f" * 16 + TRACE[16:].upper())
+    for other, reason in ((TRACE[:-1] + "7", "wrong signature"), ("", "no trace"), ("1" + "0" * 16, "no trace")):
+        with pytest.raises(wire.PlanRejectedError, match=reason):
+            decode([value], trace_id=other)
 
 
 @pytest.mark.parametrize("names", [("",), ("a|b",), ("a", "", "1|2")])

@@ -5,7 +5,7 @@ import pytest
 
 from cutset.app.demo import Boutique, run_boutique
 
-KEY = b"a key for tests"
+KEY = b"a key for tests that nobody guesses"
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from cutset.model.run import Loop
 from cutset.store.ledger import open_ledger
 
 CUTSET = [sys.executable, "-m", "cutset"]
-ENVIRONMENT = os.environ | {"CUTSET_KEY": "a key for tests"}
+ENVIRONMENT = os.environ | {"CUTSET_KEY": "a key for tests that nobody guesses"}
 CHECKOUT = "POST /cart/checkout"
 
 
@@ -146,7 +146,7 @@ def test_ordinary_users_at_the_edge_cannot_cause_faults(boutique: tuple[Boutique
         frozenset({Fault.parse("cart/GetCart")}),
         trace_id="1" * 32,
         span_id="2" * 16,
-        key=b"a key for tests",
+        key=b"a key for tests that nobody guesses",
         environment="demo",
         expires=int(time.time()) + 60,
         carriers=("tracestate", "baggage", "jaeger"),

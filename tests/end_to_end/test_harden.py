@@ -29,7 +29,7 @@ from cutset.store.ledger import open_ledger
 from cutset.store.runs import hardening_events
 
 CUTSET = [sys.executable, "-m", "cutset"]
-KEY = "a key for tests"
+KEY = "a key for tests that nobody guesses"
 ENVIRONMENT = os.environ | {"CUTSET_KEY": KEY}
 CHOSEN = {"productcatalog/GetProduct", "cart/GetCart", "currency/GetSupportedCurrencies"}
 EMPTY_CART = HardenChoice(apis={"cart/GetCart": ApiChoice(fallback="last-good-or-empty")})

@@ -40,13 +40,16 @@ def service() -> Iterator[str]:
     server.server_close()
 
 
+KEY = "a key for tests that nobody guesses"
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-@pytest.mark.parametrize(("key", "faulted"), [("secret", 503), ("", 200)])
+@pytest.mark.parametrize(("key", "faulted"), [(KEY, 503), ("", 200)])
 def test_a_mesh_of_one_service_obeys_signed_plans_and_none_without_a_key(
     service: str, tmp_path: Path, key: str, faulted: int
 ) -> None:
@@ -69,7 +72,7 @@ def test_a_mesh_of_one_service_obeys_signed_plans_and_none_without_a_key(
         frozenset({Fault.parse("hello/GET /:abort(503)")}),
         trace_id="1" * 32,
         span_id="2" * 16,
-        key=b"secret",
+        key=KEY.encode(),
         environment="local",
         expires=int(time.time()) + 60,
     )

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent.parent
 EXAMPLE = ROOT / "examples" / "python"
 PAGE = (ROOT / "docs" / "python.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", PAGE, re.DOTALL)
-KEY = "the key of this mesh"
+KEY = "the key of this mesh that nobody guesses"
 
 
 @pytest.fixture(scope="module")

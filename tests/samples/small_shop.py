@@ -38,7 +38,7 @@ from cutset.model.target import Target
 from cutset.traces.collector import Collector, Encoding, collect
 from cutset.workload.send import open_client
 
-KEY = b"a key for tests"
+KEY = b"a key for tests that nobody guesses"
 HOST = "127.0.0.1"
 EXPORT_SECONDS = 0.15  # services and mesh export every 20 ms; the rest is for a busy machine
 PATIENCE_SECONDS = 20  # how long an event may take before a test gives up; none takes a tenth of it

@@ -7,6 +7,7 @@ import os
 
 __version__ = "0.1.0"  # that of cutset: the two are released together
 
+_MIN_KEY_BYTES = 32  # as in `wire`, which a host whose agent is off does not load
 _Application = object  # what a server calls; its type is the host's business
 
 
@@ -21,7 +22,7 @@ def install() -> bool:
 
 
 def is_on() -> bool:
-    return os.environ.get("CUTSET_AGENT") == "1" and bool(os.environ.get("CUTSET_KEY"))
+    return os.environ.get("CUTSET_AGENT") == "1" and len(os.environ.get("CUTSET_KEY", "").encode()) >= _MIN_KEY_BYTES
 
 
 def asgi(app: _Application) -> _Application:

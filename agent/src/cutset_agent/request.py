@@ -14,17 +14,13 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar, Token
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from cutset_agent import recording, reports, wire
+from cutset_agent import carriers, recording, reports, wire
 
 MAX_ADOPTED = 1000  # requests known from OpenTelemetry alone; a megabyte
 
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}.*")
-_CARRIED = ("tracestate", "baggage")
-_MEMBER = re.compile(r"\s*cutset[0-9]*\s*=\s*([A-Za-z0-9._~%-]+)\s*(?:;|$)")
-_MAX_TRIED = 64  # values per request that are worth a signature check: who cannot sign must not make us work
 
 
 class AgentSettings(NamedTuple):
@@ -79,7 +75,6 @@ settings = AgentSettings()
 def configure(new: AgentSettings) -> None:
     global settings  # noqa: PLW0603 -- one process, one agent
     settings = new
-    _part_of.cache_clear()
     _adopted.clear()
 
 
@@ -98,7 +93,7 @@ def enter(headers: Iterable[tuple[str, str]], operation: str, kind: str = "serve
     if not plan and not recording.is_on():
         return RequestEntry(None, operation, kind, "")
     trace_id, parent_id = _trace_in(found)
-    carried = _carried_in(found)
+    carried = carriers.carried_in(found)
     return RequestEntry(ServedRequest(plan, trace_id, new_span_id(), carried), operation, kind, parent_id)
 
 
@@ -168,29 +163,9 @@ def new_span_id() -> str:
     return os.urandom(8).hex()
 
 
-@lru_cache(maxsize=1000)
-def _part_of(value: str) -> wire.WirePart | None:
-    """A part that is signed by our key for our environment; whether it has expired is checked at each use."""
-    try:
-        return wire.decode(value, settings.key, settings.environment, now=0)
-    except wire.WireError:
-        return None
-
-
-def _plan_in(headers: Iterable[tuple[str, str]]) -> tuple[wire.WirePart, ...]:
-    values = []
-    for name, value in headers:
-        if "cutset" in value and name in _CARRIED:
-            values += [match[1] for match in map(_MEMBER.match, value.split(",")) if match]
-        elif name.startswith("uberctx-cutset"):
-            values.append(value)
-    if not values:
-        return ()
-    plain = dict.fromkeys(value.replace("%7E", "~").replace("%7e", "~") for value in values)
-    now = time.time()
-    worthwhile = [value for value in plain if len(value) <= wire.MAX_VALUE_CHARACTERS]
-    parts = (_part_of(value) for value in worthwhile[:_MAX_TRIED])
-    return tuple(part for part in parts if part is not None and part.expires >= now)
+def _plan_in(headers: Iterable[tuple[str, str]], trace_ids: tuple[str, ...] = ()) -> tuple[wire.WirePart, ...]:
+    key, environment = settings.key, settings.environment
+    return carriers.read_plan(headers, key=key, environment=environment, now=time.time(), trace_ids=trace_ids)
 
 
 def _trace_in(headers: Iterable[tuple[str, str]]) -> tuple[str, str]:
@@ -201,17 +176,9 @@ def _trace_in(headers: Iterable[tuple[str, str]]) -> tuple[str, str]:
         trace_id = _hex(context.trace_id, 32)
         if match is None or match[1] == trace_id:
             return trace_id, _hex(context.span_id, 16)
-    return (match[1], match[2]) if match else (os.urandom(16).hex(), "")
-
-
-def _carried_in(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    carried: dict[str, str] = {}
-    for name, value in headers:
-        if name in _CARRIED:
-            carried[name] = f"{carried[name]},{value}" if name in carried else value
-        elif name.startswith("uberctx-") or name == "uber-trace-id":
-            carried[name] = value
-    return carried
+    if match:
+        return match[1], match[2]
+    return next(iter(carriers.traces_in(headers)), "") or os.urandom(16).hex(), ""
 
 
 def _opentelemetry_context() -> Any:
@@ -237,7 +204,8 @@ def _of_opentelemetry() -> ServedRequest | None:
         if len(_adopted) >= MAX_ADOPTED:
             _adopted.clear()
         headers = [("tracestate", context.trace_state.to_header()), *_opentelemetry_baggage()]
-        found = ServedRequest(_plan_in(headers), trace_id, _hex(context.span_id, 16), _carried_in(headers))
+        plan = _plan_in(headers, (trace_id,))
+        found = ServedRequest(plan, trace_id, _hex(context.span_id, 16), carriers.carried_in(headers))
         request = _adopted.setdefault(trace_id, found)  # another thread may have been first
     return request if request.plan else None
 

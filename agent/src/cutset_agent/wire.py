@@ -5,11 +5,13 @@ driver, the agents and the tests share this file; `cutset/inject/filter.lua` is 
 have no slots, which Python 3.9 could not give them: services under test may run on it.
 """
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import hmac
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,13 +21,19 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 MAX_VALUE_CHARACTERS = 248
 MAX_TRACESTATE_CHARACTERS = 512  # what every vendor must propagate (W3C §3.3.1.5); the JavaScript SDK drops more
 MAX_BAGGAGE_BYTES = 8192  # W3C baggage §3.3.2
-ENVELOPE_CHARACTERS = len("1.") + 6 + 1 + len(".") + 16
+MAX_DATADOG_CHARACTERS = 512  # of x-datadog-tags: tracers drop the whole header beyond it
+MAX_LIFE_SECONDS = 120  # readers refuse more, so that who once could sign cannot keep plans for later
+MIN_KEY_BYTES = 32  # as many as HMAC-SHA256 has of security
 ID_CHARACTERS = 4
+TRACE_DIGITS = 16  # of a trace id, the last: all that B3 with 64 bits and Datadog hand on
 
+_EXPIRY_DIGITS = 7
+_HEAD_CHARACTERS = len("2h.") + _EXPIRY_DIGITS + 1
+_PROOF_CHARACTERS = {"h": 16, "e": 86}
 _VALUE = re.compile(
-    r"(?P<body>1\.(?P<expiry>[\w-]{6})(?P<salt>[\w-])"
+    r"(?P<body>2(?P<scheme>[he])\.(?P<expiry>[\w-]{7})(?P<salt>[\w-])"
     r"(?P<groups>(?:~[AGDL][0-9]{1,7}(?:p[0-9]{1,2})?(?:n[0-9]{1,2})?(?:o[0-9]{1,2})?\.(?:[\w-]{4})+)*))"
-    r"\.(?P<mac>[\w-]{16})",
+    r"\.(?P<proof>[\w-]{16}|[\w-]{86})",
     re.ASCII,
 )
 _GROUP = re.compile(r"~([AGDL])([0-9]+)(?:p([0-9]+))?(?:n([0-9]+))?(?:o([0-9]+))?\.([\w-]+)", re.ASCII)
@@ -88,10 +96,18 @@ class WireFault:
 
 
 @dataclass(frozen=True)
+class WireSigner:
+    """Another way to sign than with a shared key: the driver has one for scheme `e`, which agents do not know."""
+
+    scheme: str
+    sign: Callable[[bytes], bytes]
+
+
+@dataclass(frozen=True)
 class WirePart:
     """One decoded value. Only ids travel, so it can be asked about a target but cannot list its targets."""
 
-    expires: int
+    expires: float  # Unix seconds
     salt: str
     faults: tuple[tuple[str, WireFault], ...]  # (id, fault)
 
@@ -112,38 +128,48 @@ def normalise_api(method: str, path: str, grpc: bool) -> str:  # noqa: FBT001 --
 def encode(
     faults: Iterable[tuple[WireTarget, WireFault]],
     *,
-    key: bytes,
+    key: bytes | WireSigner,
     environment: str,
-    expires: int,
+    trace_id: str,
+    expires: float,
+    now: float,
     catalogue: Collection[WireTarget] = (),
 ) -> tuple[str, ...]:
     """The signed parts of a plan: one for up to 50 targets with the same fault, always at least one.
 
+    It counts within the trace alone, until `expires`; this and `now` are Unix seconds.
     `catalogue` are all the targets that sidecars may look up; none of them will be mistaken for a planned one.
     """
-    if not key:
-        raise WireError("the signing key is empty")
-    if not 0 <= expires < 64**6:
-        raise WireError(f"expected an expiry in Unix seconds, found {expires}")
+    signer = key if isinstance(key, WireSigner) else _shared(key)
+    if not (expires - now <= MAX_LIFE_SECONDS and 0 <= expires * 1000 < 64**_EXPIRY_DIGITS):
+        raise WireError(f"expected an expiry in Unix seconds, {MAX_LIFE_SECONDS}s away at most, found {expires}")
     planned = sorted(set(faults), key=lambda item: (item[1], item[0]))
     _refuse_contradictions(planned)
     salt = _salt_without_collisions({str(target) for target, _ in planned}, {str(target) for target in catalogue})
-    head = f"1.{_to_digits(expires, 6)}{salt}"
-    bodies = (head + groups for groups in _packed(planned, salt))
-    return tuple(f"{body}.{_mac(key, environment, body)}" for body in bodies)
+    head = f"2{signer.scheme}.{_to_digits(round(expires * 1000), _EXPIRY_DIGITS)}{salt}"
+    room = MAX_VALUE_CHARACTERS - _HEAD_CHARACTERS - len(".") - _PROOF_CHARACTERS[signer.scheme]
+    bodies = (head + groups for groups in _packed(planned, salt, room))
+    return tuple(f"{body}.{_proof(signer, environment, trace_id, body)}" for body in bodies)
 
 
-def decode(value: str, key: bytes, environment: str, now: float) -> WirePart:
+def decode(value: str, key: bytes, environment: str, trace_id: str, now: float) -> WirePart:
+    """The part that a value is within the trace; of the trace id the last 16 digits count."""
     match = _VALUE.fullmatch(value)
-    if match is None:
+    if match is None or len(match["proof"]) != _PROOF_CHARACTERS[match["scheme"]]:
         raise PlanRejectedError("malformed")
-    if not key:
-        raise PlanRejectedError("no key")
-    if not hmac.compare_digest(_mac(key, environment, match["body"]), match["mac"]):
-        raise PlanRejectedError("wrong signature")
-    expires = _from_digits(match["expiry"])
+    if match["scheme"] != "h":
+        raise PlanRejectedError("signed for sidecars")
+    expires = _from_digits(match["expiry"]) / 1000
     if now > expires:
         raise PlanRejectedError("expired")
+    if expires > now + MAX_LIFE_SECONDS:
+        raise PlanRejectedError("lives too long")
+    if len(key) < MIN_KEY_BYTES:
+        raise PlanRejectedError("no key")
+    if not trace_id[-TRACE_DIGITS:].strip("0"):
+        raise PlanRejectedError("no trace")
+    if not hmac.compare_digest(_proof(_shared(key), environment, trace_id, match["body"]), match["proof"]):
+        raise PlanRejectedError("wrong signature")
     faults = []
     for kind, number, percent, attempts, occurrence, ids in _GROUP.findall(match["groups"]):
         fault = WireFault(kind, int(number), int(percent or 100), int(attempts or 0), int(occurrence or 0))
@@ -157,6 +183,17 @@ def to_tracestate(parts: Sequence[str]) -> str:
     for number, part in enumerate(parts[1:], start=2):
         longer = f"{text},cutset{number}={part}"
         if len(longer) > MAX_TRACESTATE_CHARACTERS:
+            break
+        text = longer
+    return text
+
+
+def to_datadog(parts: Sequence[str], before: str = "") -> str:
+    """The tags that Datadog's tracers hand on, behind those of the trace itself: as many parts as all of them keep."""
+    text = before
+    for name, part in _named(parts):
+        longer = f"{text}{',' if text else ''}_dd.p.{name}={part}"
+        if len(longer) > MAX_DATADOG_CHARACTERS:
             break
         text = longer
     return text
@@ -211,13 +248,13 @@ def _salt_without_collisions(planned: set[str], catalogue: set[str]) -> str:
     )
 
 
-def _packed(planned: Sequence[tuple[WireTarget, WireFault]], salt: str) -> list[str]:
+def _packed(planned: Sequence[tuple[WireTarget, WireFault]], salt: str, room: int) -> list[str]:
     """Targets with the same fault share its text; a part is filled before the next begins."""
     packed, current = [""], None
     for target, fault in planned:
         identity = target_id(salt, str(target))
         addition = identity if fault == current else f"~{fault}.{identity}"
-        if ENVELOPE_CHARACTERS + len(packed[-1]) + len(addition) > MAX_VALUE_CHARACTERS:
+        if len(packed[-1]) + len(addition) > room:
             packed.append("")
             addition = f"~{fault}.{identity}"
         packed[-1] += addition
@@ -225,9 +262,16 @@ def _packed(planned: Sequence[tuple[WireTarget, WireFault]], salt: str) -> list[
     return packed
 
 
-def _mac(key: bytes, environment: str, body: str) -> str:
-    digest = hmac.digest(key, f"{environment}|{body}".encode(), hashlib.sha256)
-    return base64.urlsafe_b64encode(digest[:12]).decode()
+def _shared(key: bytes) -> WireSigner:
+    if len(key) < MIN_KEY_BYTES:
+        raise WireError(f"the signing key has {len(key)} bytes and needs {MIN_KEY_BYTES} or more")
+    return WireSigner("h", lambda text: hmac.digest(key, text, hashlib.sha256)[:12])
+
+
+def _proof(signer: WireSigner, environment: str, trace_id: str, body: str) -> str:
+    trace = trace_id[-TRACE_DIGITS:].lower().rjust(TRACE_DIGITS, "0")
+    signed = f"cutset2|{environment}|{trace}|{body}".encode()
+    return base64.urlsafe_b64encode(signer.sign(signed)).decode().rstrip("=")
 
 
 def _hash(text: str) -> int:

@@ -35,7 +35,7 @@ from cutset.model.request import Expectation, Request, Step
 from cutset.model.target import Receiver, Target
 from cutset.model.wording import did_you_mean, known_names, sentences
 
-Carrier = Literal["tracestate", "baggage", "jaeger"]
+Carrier = Literal["tracestate", "baggage", "jaeger", "datadog", "b3"]
 
 
 @dataclass(frozen=True, slots=True)

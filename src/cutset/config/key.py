@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from cutset.errors import UsageError
+from cutset_agent.wire import MIN_KEY_BYTES
 
 KEY_VARIABLE = "CUTSET_KEY"
 
@@ -13,4 +14,10 @@ def signing_key(environ: Mapping[str, str]) -> bytes:
             f"The environment variable `{KEY_VARIABLE}` is not set: fault plans cannot be signed",
             hint=f"Run `export {KEY_VARIABLE}=$(openssl rand -hex 32)`, and give the sidecars the same key",
         )
-    return key.encode(errors="surrogateescape")
+    found = key.encode(errors="surrogateescape")
+    if len(found) < MIN_KEY_BYTES:
+        raise UsageError(
+            f"The key in `{KEY_VARIABLE}` has {len(found)} bytes and needs {MIN_KEY_BYTES}, or it is guessed",
+            hint=f"Run `export {KEY_VARIABLE}=$(openssl rand -hex 32)`, and give the sidecars the same key",
+        )
+    return found

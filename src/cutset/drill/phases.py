@@ -19,7 +19,7 @@ from cutset.workload.replay import Sent
 from cutset_agent import wire
 
 ENVIRONMENT = "drill"
-PLAN_SECONDS = 3600  # after which no fault fires any more, whatever happened to us
+PLAN_SECONDS = 60  # after which no fault fires any more, whatever happened to us
 # Faults of a single moment: the next call meets a healthy system. All others last for as long as the request tries.
 MOMENTARY = frozenset({"lost-answer", "deadlock", "serialization-failure", "moved"})
 RETRIES_HIT = 12  # further calls of the same request that a lasting fault hits, where calls are told apart
@@ -142,5 +142,5 @@ def marked(faults: Sequence[tuple[wire.WireTarget, wire.WireFault]], trace_id: s
         span_id=secrets.token_hex(8),
         key=key,
         environment=ENVIRONMENT,
-        expires=int(time.time()) + PLAN_SECONDS,
+        expires=time.time() + PLAN_SECONDS,
     )

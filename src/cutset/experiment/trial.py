@@ -20,6 +20,7 @@ from cutset.model.span import Span
 from cutset.model.target import Target
 from cutset.traces.collector import Collector
 from cutset.workload.send import send
+from cutset_agent.wire import MAX_LIFE_SECONDS
 
 SILENT_INTERVALS = 1.5  # export intervals without a span after which none is expected any more
 PLAN_SECONDS = 30  # a plan's life beyond the experiment's own: clocks may differ; a leaked plan is soon worthless
@@ -115,7 +116,7 @@ def _plan(
         span_id=root_id,
         key=bench.key,
         environment=bench.target.environment,
-        expires=int(time.time() + seconds) + PLAN_SECONDS,
+        expires=time.time() + min(seconds + PLAN_SECONDS, MAX_LIFE_SECONDS),
         catalogue=catalogue,
         carriers=bench.target.carriers,
     )

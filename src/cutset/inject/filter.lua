@@ -1,6 +1,7 @@
 -- The plan executor of one inbound listener: finds the plan in the request, decides, and asks Envoy's native fault
 -- filter behind it to act. Twin of cutset_agent/wire.py; the specification is cutset_agent/WIRE.md.
--- SERVICE, REPLICA and ENVIRONMENT are constants written above this text by envoy.py. The key comes from the process
+-- SERVICE, REPLICA, ENVIRONMENT and PUBLIC_KEY (DER, or nil) are constants written above this text by envoy.py. With a
+-- public key plans are proven by ECDSA, and there is no secret here. Without one the shared key comes from the process
 -- environment only, so that no configuration dump shows it. Old Lua API only: runs on any Envoy that has Lua.
 
 local band, bor, bxor, bnot = bit.band, bit.bor, bit.bxor, bit.bnot
@@ -8,10 +9,13 @@ local rshift, lshift, ror, tobit = bit.rshift, bit.lshift, bit.ror, bit.tobit
 local byte, char, sub, find, match, gmatch = string.byte, string.char, string.sub, string.find, string.match, string.gmatch
 
 local KEY = os.getenv("CUTSET_KEY") or ""
+local MIN_KEY_BYTES = 32
 local ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 local MAX_VALUE_CHARACTERS = 256 -- longer ones are not ours: not worth a signature check
-local MAX_TRIED = 64             -- values per request that are worth a signature check: what 8 KiB of baggage can hold, twice
+local MAX_TRIED = 64             -- signature checks per request: twice what 8 KiB of baggage can hold
 local MAX_REMEMBERED = 1000      -- entries per memo and worker: a megabyte at most
+local MAX_LIFE = 120 * 1000      -- milliseconds: who once could sign must not keep plans for later
+local SCHEME = PUBLIC_KEY and "e" or "h"
 
 -- SHA-256 (FIPS 180-4) and HMAC (RFC 2104): Envoy gives Lua no digest.
 local ROUND = {
@@ -31,11 +35,8 @@ local function big_endian(number)
   return char(band(rshift(number, 24), 255), band(rshift(number, 16), 255), band(rshift(number, 8), 255), band(number, 255))
 end
 
-local function sha256(text)
-  local length = #text
-  text = text .. "\128" .. string.rep("\0", (55 - length) % 64) .. "\0\0\0\0" .. big_endian(length * 8)
-  local state = {}
-  for i = 1, 8 do state[i] = tobit(START[i]) end
+-- `state` after the whole blocks of `text`.
+local function compressed(state, text)
   for offset = 0, #text - 64, 64 do
     for i = 1, 16 do
       local b1, b2, b3, b4 = byte(text, offset + i * 4 - 3, offset + i * 4)
@@ -53,20 +54,30 @@ local function sha256(text)
       local t2 = tobit(bxor(ror(a, 2), ror(a, 13), ror(a, 22)) + bxor(band(a, b), band(a, c), band(b, c)))
       h, g, f, e, d, c, b, a = g, f, e, tobit(d + t1), c, b, a, tobit(t1 + t2)
     end
-    local mixed = { a, b, c, d, e, f, g, h }
-    for i = 1, 8 do state[i] = tobit(state[i] + mixed[i]) end
+    local mixed, sums = { a, b, c, d, e, f, g, h }, {}
+    for i = 1, 8 do sums[i] = tobit(state[i] + mixed[i]) end
+    state = sums
   end
-  for i = 1, 8 do state[i] = big_endian(state[i]) end
-  return table.concat(state)
+  return state
+end
+
+-- The digest of what led to `state`, `before` bytes of whole blocks, and `text`.
+local function finished(state, before, text)
+  local length = before + #text
+  state = compressed(state, text .. "\128" .. string.rep("\0", (55 - length) % 64) .. "\0\0\0\0" .. big_endian(length * 8))
+  local bytes = {}
+  for i = 1, 8 do bytes[i] = big_endian(state[i]) end
+  return table.concat(bytes)
 end
 
 local function xored(text, value)
   return (text:gsub(".", function(c) return char(bxor(byte(c), value)) end))
 end
 
-local padded_key = #KEY > 64 and sha256(KEY) or KEY
+-- What both hashes of HMAC begin with is the same for every plan: done once.
+local padded_key = #KEY > 64 and finished(START, 0, KEY) or KEY
 padded_key = padded_key .. string.rep("\0", 64 - #padded_key)
-local INNER, OUTER = xored(padded_key, 0x36), xored(padded_key, 0x5c)
+local INNER, OUTER = compressed(START, xored(padded_key, 0x36)), compressed(START, xored(padded_key, 0x5c))
 
 local function digits(number, width)
   local text = ""
@@ -83,14 +94,46 @@ local function number_of(text)
   return number
 end
 
-local function mac(body)
-  local digest = sha256(OUTER .. sha256(INNER .. ENVIRONMENT .. "|" .. body))
-  local text = ""
+local function mac(text)
+  local digest = finished(OUTER, 64, finished(INNER, 64, text))
+  local proof = ""
   for i = 1, 12, 3 do
     local b1, b2, b3 = byte(digest, i, i + 2)
-    text = text .. digits(b1 * 65536 + b2 * 256 + b3, 4)
+    proof = proof .. digits(b1 * 65536 + b2 * 256 + b3, 4)
   end
-  return text
+  return proof
+end
+
+-- An integer of ASN.1: no leading zeros but the one that keeps it positive.
+local function der_integer(bytes)
+  bytes = match(bytes, "^%z*(.*)$")
+  if bytes == "" or byte(bytes) > 127 then bytes = "\0" .. bytes end
+  return "\2" .. char(#bytes) .. bytes
+end
+
+-- 86 digits, r and s of 32 bytes each, as the DER that Envoy wants; nil if they are not written in the only way.
+local function der_signature(proof)
+  if #proof ~= 86 or not find(proof, "^[%w_-]*[AQgw]$") then return nil end
+  local bytes = {}
+  for i = 1, 88, 4 do
+    local number = number_of(sub(proof .. "AA", i, i + 3))
+    bytes[#bytes + 1] = sub(big_endian(number), 2)
+  end
+  local raw = sub(table.concat(bytes), 1, 64)
+  local integers = der_integer(sub(raw, 1, 32)) .. der_integer(sub(raw, 33, 64))
+  return "\48" .. char(#integers) .. integers
+end
+
+local function is_signed(handle, text, proof)
+  if SCHEME == "h" then
+    -- Equal strings are one object in Lua, so the comparison takes the same time wherever they differ.
+    return #KEY >= MIN_KEY_BYTES and mac(text) == proof
+  end
+  local signature = der_signature(proof)
+  if not signature then return false end
+  -- An object of Envoy's lives as long as its request.
+  local key = handle:importPublicKey(PUBLIC_KEY, #PUBLIC_KEY)
+  return (handle:verifySignature("sha256", key:get(), signature, #signature, text, #text)) == true
 end
 
 -- FNV-1a, folded to 24 bits. 16777619 = 2^24 + 403: split so that the product stays exact in a double.
@@ -132,13 +175,7 @@ end
 
 local NAMES = { A = "abort(%s)", G = "grpc(%s)", D = "delay(%sms)" }
 
--- false for anything that is not a plan signed by our key for our environment. Equal strings are one object in Lua,
--- so the comparison of signatures takes the same time wherever they differ.
-local function verified(value)
-  local body, signature = match(value, "^(1%..*)%.([^.]*)$")
-  if KEY == "" or not body or mac(body) ~= signature then return false end
-  local expiry, salt, groups = match(body, "^1%.([%w_-][%w_-][%w_-][%w_-][%w_-][%w_-])([%w_-])(.*)$")
-  if not expiry then return false end
+local function part_in(expiry, salt, groups)
   local part = { expires = number_of(expiry), salt = salt, answers = {}, delays = {} }
   for kind, number, percent, attempts, occurrence, ids in
     gmatch(groups, "~([AGDL])(%d+)p?(%d*)n?(%d*)o?(%d*)%.([%w_-]+)") do
@@ -154,6 +191,20 @@ local function verified(value)
   return part
 end
 
+local DIGIT = "[%w_-]"
+local BODY = "^2" .. SCHEME .. "%.(" .. string.rep(DIGIT, 7) .. ")(" .. DIGIT .. ")(.*)$"
+
+-- false for anything that is not a plan signed by our key, for our environment and this trace.
+local function verified(_, value, trace, handle)
+  local body, proof = match(value, "^(.*)%.([^.]*)$")
+  if not body then return false end
+  local expiry, salt, groups = match(body, BODY)
+  if not expiry or not is_signed(handle, "cutset2|" .. ENVIRONMENT .. "|" .. trace .. "|" .. body, proof) then
+    return false
+  end
+  return part_in(expiry, salt, groups)
+end
+
 local part_of = remembering(verified)
 
 -- From the most particular to the most general: the first that a plan names decides.
@@ -164,12 +215,68 @@ local ids_of = remembering(function(_, salt, api)
   }
 end)
 
+-- The last 64 bits of the trace ids that the request names, as 16 digits: all that B3 and Datadog may hand on.
+local function short_id(digits_of_id)
+  local id = string.lower(sub(string.rep("0", 15) .. digits_of_id, -16))
+  return find(id, "[^0]") and id or nil
+end
+
+local function from_decimal(text)
+  local limbs = { 0, 0, 0, 0 } -- 16 bits each: a double does not hold 64
+  for digit in gmatch(text, "%d") do
+    local carry = tonumber(digit)
+    for i = 4, 1, -1 do
+      local sum = limbs[i] * 10 + carry
+      limbs[i], carry = sum % 65536, math.floor(sum / 65536)
+    end
+    if carry > 0 then return "" end
+  end
+  return string.format("%04x%04x%04x%04x", unpack(limbs))
+end
+
+local function hex(most)
+  return function(text) return text and #text <= most and text or "" end
+end
+
+local TRACE_HEADERS = {
+  { "traceparent", "^%s*%x%x%-(%x+)%-", function(id) return #id == 32 and id or "" end },
+  { "uber-trace-id", "^%s*(%x+):", hex(32) },
+  { "uber-trace-id", "^%s*(%x+)%%3[Aa]", hex(32) },
+  { "b3", "^%s*(%x+)%-", function(id) return (#id == 16 or #id == 32) and id or "" end },
+  { "x-b3-traceid", "^%s*(%x+)%s*$", hex(32) },
+  { "x-datadog-trace-id", "^%s*(%d+)%s*$", function(id) return #id <= 20 and from_decimal(id) or "" end },
+}
+
+local function traces_in(headers)
+  local ids = {}
+  for _, rule in ipairs(TRACE_HEADERS) do
+    local name, pattern, read = unpack(rule)
+    local value = headers:getNumValues(name) > 0 and headers:getAtIndex(name, 0) or ""
+    local id = match(value, pattern)
+    id = id and short_id(read(id))
+    if id and not ids[id] then ids[#ids + 1], ids[id] = id, true end
+  end
+  return ids
+end
+
 -- Those that are refused count as well: who cannot sign must not make us work.
-local function collect_value(found, value, now)
-  if found.tried >= MAX_TRIED or #value > MAX_VALUE_CHARACTERS then return end
-  found.tried = found.tried + 1
-  local part = part_of(value)
-  if part and now <= part.expires then found[#found + 1] = part end
+local function collect_value(found, value)
+  local expiry = #value <= MAX_VALUE_CHARACTERS and match(value, BODY)
+  local expires = expiry and number_of(expiry) or 0
+  if #found.traces == 0 or expires < found.now or expires > found.now + MAX_LIFE then
+    found.tried = found.tried + math.max(1, #found.traces)
+    return
+  end
+  for i, trace in ipairs(found.traces) do
+    if found.tried >= MAX_TRIED then return end
+    found.tried = found.tried + 1
+    local part = part_of(value .. "@" .. trace, value, trace, found.handle)
+    if part then
+      found[#found + 1] = part
+      found.traces[1], found.traces[i] = found.traces[i], found.traces[1] -- the other parts are of the same trace
+      return
+    end
+  end
 end
 
 -- Java's encoders write ~ as %7E.
@@ -177,32 +284,36 @@ local function plain(text)
   return (text:gsub("%%7[Ee]", "~"))
 end
 
-local function collect_members(found, headers, name, now)
+local function collect_members(found, headers, name, prefix)
+  local member_pattern = "^%s*" .. prefix .. "cutset%d*%s*=%s*([%w._~%%-]+)%s*"
   for i = 0, headers:getNumValues(name) - 1 do
     for member in gmatch(headers:getAtIndex(name, i), "[^,]+") do
+      if found.tried >= MAX_TRIED then return end
       -- The whole member, but for the properties that baggage may have.
-      local value = match(member, "^%s*cutset%d*%s*=%s*([%w._~%%-]+)%s*$")
-        or match(member, "^%s*cutset%d*%s*=%s*([%w._~%%-]+)%s*;")
-      if value then collect_value(found, plain(value), now) end
+      local value = match(member, member_pattern .. "$") or match(member, member_pattern .. ";")
+      if value then collect_value(found, plain(value)) end
     end
   end
 end
 
 -- `carriers` says which of them held a valid part: what services hand on shows by it.
-local function parts_in(headers, now)
-  local found, carriers = { tried = 0 }, {}
+local function parts_in(handle, headers)
+  local found = { tried = 0, traces = traces_in(headers), now = handle:timestamp(), handle = handle }
+  local carriers = {}
   local function note(carrier, before)
     if #found > before then carriers[#carriers + 1] = carrier end
     return #found
   end
-  collect_members(found, headers, "tracestate", now)
+  collect_members(found, headers, "tracestate", "")
   local count = note("tracestate", 0)
-  collect_members(found, headers, "baggage", now)
+  collect_members(found, headers, "baggage", "")
   count = note("baggage", count)
+  collect_members(found, headers, "x-datadog-tags", "_dd%.p%.")
+  count = note("datadog", count)
   local name, number = "uberctx-cutset", 1
   local value = headers:get(name)
-  while value and number <= MAX_TRIED do
-    collect_value(found, plain(value), now)
+  while value and found.tried < MAX_TRIED do
+    collect_value(found, plain(value))
     number = number + 1
     value = headers:get(name .. number)
   end
@@ -249,7 +360,7 @@ end
 function envoy_on_request(handle)
   local headers = handle:headers()
   for _, name in ipairs(HELPERS) do headers:remove(name) end -- nobody else may ask
-  local parts = parts_in(headers, handle:timestamp() / 1000)
+  local parts = parts_in(handle, headers)
   local metadata = handle:streamInfo():dynamicMetadata()
   if #parts == 0 then
     if parts.tried > 0 then metadata:set("cutset", "refused", "1") end

@@ -1,6 +1,7 @@
 """A cut, or faults inside a process, as the headers of one request."""
 
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import Collection, Mapping, Sequence
 
 from cutset.errors import PlanError
 from cutset.model.fault import Cut, EffectKind, Fault
@@ -13,7 +14,8 @@ MAX_HEADER_BYTES = 7168
 HEADER_OVERHEAD_BYTES = 32  # what HTTP/2 counts for each header beyond its text
 
 _WIRE_KINDS = {EffectKind.ABORT: "A", EffectKind.GRPC: "G", EffectKind.DELAY: "D"}
-_CARRIERS = ("tracestate", "baggage", "jaeger")
+_CARRIERS = ("tracestate", "baggage", "jaeger", "datadog")
+_CONTEXTS = ("b3",)  # name the trace and hold no plan
 
 
 def plan_headers(
@@ -21,9 +23,9 @@ def plan_headers(
     *,
     trace_id: str,
     span_id: str,
-    key: bytes,
+    key: bytes | wire.WireSigner,
     environment: str,
-    expires: int,
+    expires: float,
     catalogue: Collection[Point] = (),
     carriers: Sequence[str] = ("tracestate", "baggage"),
 ) -> dict[str, str]:
@@ -48,22 +50,33 @@ def signed_headers(
     *,
     trace_id: str,
     span_id: str,
-    key: bytes,
+    key: bytes | wire.WireSigner,
     environment: str,
-    expires: int,
+    expires: float,
     catalogue: frozenset[wire.WireTarget] = frozenset(),
     carriers: Sequence[str] = ("tracestate", "baggage"),
 ) -> dict[str, str]:
     """As `plan_headers`, for what a cut cannot say: faults of libraries, which the agent causes inside a process."""
-    if not carriers or not set(carriers) <= set(_CARRIERS):
-        raise PlanError(f"expected carriers out of {', '.join(_CARRIERS)}, found {list(carriers)}")
+    if not set(_CARRIERS) & set(carriers) or not set(carriers) <= {*_CARRIERS, *_CONTEXTS}:
+        raise PlanError(
+            f"expected carriers out of {', '.join(_CARRIERS)}, besides {', '.join(_CONTEXTS)}, found {list(carriers)}"
+        )
     try:
-        parts = wire.encode(faults, key=key, environment=environment, expires=expires, catalogue=catalogue)
-        return _trace_context(trace_id, span_id, carriers) | _carried(parts, carriers)
+        parts = wire.encode(
+            faults,
+            key=key,
+            environment=environment,
+            trace_id=trace_id,
+            expires=expires,
+            now=time.time(),
+            catalogue=catalogue,
+        )
+        return _trace_context(trace_id, span_id, carriers) | _carried(parts, carriers, trace_id)
     except wire.PlanTooLargeError as error:
         raise PlanError(f"A plan of {len(faults)} faults does not fit: {error}", hint="Use a smaller cut") from error
     except wire.WireError as error:
-        hint = "Set CUTSET_KEY to the key of the mesh" if not key else ""
+        is_short = isinstance(key, bytes) and len(key) < wire.MIN_KEY_BYTES
+        hint = "Set CUTSET_KEY to the key of the mesh" if is_short else ""
         raise PlanError(f"The cut cannot be written as a plan: {error}", hint=hint) from error
 
 
@@ -71,17 +84,22 @@ def _trace_context(trace_id: str, span_id: str, carriers: Sequence[str]) -> dict
     headers = {"traceparent": f"00-{trace_id}-{span_id}-01"}  # without it tracers erase tracestate
     if "jaeger" in carriers:
         headers["uber-trace-id"] = f"{trace_id}:{span_id}:0:1"
+    if "b3" in carriers:
+        headers |= {"b3": f"{trace_id}-{span_id}-1"}
+        headers |= {"x-b3-traceid": trace_id, "x-b3-spanid": span_id, "x-b3-sampled": "1"}
+    if "datadog" in carriers:
+        ids = {"trace": int(trace_id[16:], 16), "parent": int(span_id, 16)}
+        headers |= {f"x-datadog-{name}-id": str(number) for name, number in ids.items()}
+        headers["x-datadog-sampling-priority"] = "1"
     return headers
 
 
-def _carried(parts: tuple[str, ...], carriers: Sequence[str]) -> dict[str, str]:
+def _carried(parts: tuple[str, ...], carriers: Sequence[str], trace_id: str) -> dict[str, str]:
     headers: dict[str, str] = {}
     if "tracestate" in carriers:
         headers["tracestate"] = wire.to_tracestate(parts)
-        if len(carriers) == 1 and headers["tracestate"].count(",") + 1 < len(parts):
-            raise wire.PlanTooLargeError(
-                f"tracestate holds {wire.MAX_TRACESTATE_CHARACTERS} characters, that is 2 of its {len(parts)} parts"
-            )
+    if "datadog" in carriers:
+        headers["x-datadog-tags"] = wire.to_datadog(parts, before=f"_dd.p.tid={trace_id[:16]}")
     if "baggage" in carriers:
         headers["baggage"] = wire.to_baggage(parts)
     if "jaeger" in carriers:
@@ -89,7 +107,18 @@ def _carried(parts: tuple[str, ...], carriers: Sequence[str]) -> dict[str, str]:
     size = sum(len(name) + len(value) + HEADER_OVERHEAD_BYTES for name, value in headers.items())
     if size > MAX_HEADER_BYTES:
         raise wire.PlanTooLargeError(f"its headers take {size} bytes of {MAX_HEADER_BYTES}")
+    _refuse_a_part_of_a_plan(parts, headers)
     return headers
+
+
+def _refuse_a_part_of_a_plan(parts: tuple[str, ...], headers: Mapping[str, str]) -> None:
+    """Some carrier must hold all parts: a service may hand on that one alone."""
+    text = ",".join(headers.values())
+    held = sum(part in text for part in parts)
+    if held < len(parts):
+        raise wire.PlanTooLargeError(
+            f"{' and '.join(headers)} hold 512 characters each, that is {held} of its {len(parts)} parts"
+        )
 
 
 def _wire_fault(fault: Fault) -> wire.WireFault:

@@ -17,7 +17,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 def test_the_command_runs_with_the_agent_and_its_exit_code_is_ours() -> None:
     program = "import os, sys; print(os.environ['CUTSET_SERVICE'], 'cutset_agent.hooks' in sys.modules); sys.exit(7)"
-    done = run("--service", "orders", "--", sys.executable, "-c", program, CUTSET_KEY="key")
+    done = run("--service", "orders", "--", sys.executable, "-c", program, CUTSET_KEY="key" * 11)
     assert (done.stdout, done.returncode) == ("orders True\n", 7)
 
 
@@ -28,7 +28,7 @@ def test_without_a_key_it_says_what_to_do() -> None:
 
 
 def test_a_command_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CUTSET_KEY", "key")
+    monkeypatch.setenv("CUTSET_KEY", "key" * 11)
     result = CliRunner().invoke(app, ["agent", "run", "--", "no-such-command"])
     assert isinstance(result.exception, UsageError)
     assert "no-such-command" in result.exception.message

@@ -77,7 +77,7 @@ def test_wrong_usage_is_explained_on_standard_error_and_exits_2(
 def test_replay_and_resume_exclude_each_other(tmp_path: Path) -> None:
     (tmp_path / "cutset.yaml").write_text(CONFIG)
 
-    result = cutset("explore", "--replay", "1f3a90bc", "--resume", cwd=tmp_path, CUTSET_KEY="k")
+    result = cutset("explore", "--replay", "1f3a90bc", "--resume", cwd=tmp_path, CUTSET_KEY="k" * 32)
 
     assert (result.returncode, result.stderr) == (2, "error: `--replay` and `--resume` exclude each other\n")
 
@@ -85,8 +85,8 @@ def test_replay_and_resume_exclude_each_other(tmp_path: Path) -> None:
 def test_nothing_to_resume_and_nothing_to_replay_are_clear_errors(tmp_path: Path) -> None:
     (tmp_path / "cutset.yaml").write_text(CONFIG)
 
-    resumed = cutset("explore", "--resume", cwd=tmp_path, CUTSET_KEY="k")
-    replayed = cutset("explore", "--replay", "1f3a90bc", cwd=tmp_path, CUTSET_KEY="k")
+    resumed = cutset("explore", "--resume", cwd=tmp_path, CUTSET_KEY="k" * 32)
+    replayed = cutset("explore", "--replay", "1f3a90bc", cwd=tmp_path, CUTSET_KEY="k" * 32)
 
     assert (resumed.returncode, replayed.returncode) == (2, 2)
     assert resumed.stderr.startswith("error: There is no unfinished campaign to resume\n\nhint:")
@@ -118,7 +118,7 @@ def test_a_target_that_does_not_answer_could_not_be_told(tmp_path: Path) -> None
     config = CONFIG + "collector: {http_port: 0, grpc_port: 0, export_interval: 0.1}\nlimits: {trace_timeout: 0.2}\n"
     (tmp_path / "cutset.yaml").write_text(config)
 
-    result = cutset("explore", cwd=tmp_path, CUTSET_KEY="k")
+    result = cutset("explore", cwd=tmp_path, CUTSET_KEY="k" * 32)
 
     assert result.returncode == 3
     assert (

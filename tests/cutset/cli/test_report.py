@@ -116,7 +116,7 @@ def test_an_exploration_that_could_not_tell_is_neither_new_nor_fine() -> None:
 
     result = subprocess.run(
         [sys.executable, "-m", "cutset", "explore", "--against", "baseline.yaml", "--junit", "j.xml"],
-        env={"PATH": "/usr/bin:/bin", "CUTSET_KEY": "k"},
+        env={"PATH": "/usr/bin:/bin", "CUTSET_KEY": "k" * 32},
         capture_output=True,
         text=True,
         timeout=60,

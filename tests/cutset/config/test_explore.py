@@ -208,7 +208,7 @@ def test_all_problems_are_reported_at_once(write):
         "  `requests[3].form.quantity`: expected text, found 1 (put it in quotes)",
         "  `requests[4]`: has `form` and `json`, but a request has one body",
         '  `target.url`: expected a URL such as `http://127.0.0.1:9080`, found "ftp://x"',
-        '  `target.carriers[0]`: expected `tracestate`, `baggage` or `jaeger`, found "pigeon"',
+        '  `target.carriers[0]`: expected `tracestate`, `baggage`, `jaeger`, `datadog` or `b3`, found "pigeon"',
         '  `target.health[0]`: expected `host:port`, found "nowhere"',
         (
             "  `target.enviroment`: unknown key. Did you mean `environment`? "

@@ -14,6 +14,8 @@ from cutset.workload.recording.masking import field_masker
 from cutset.workload.replay import Sent
 from cutset_agent import wire
 
+KEY = b"a key for tests that nobody guesses"
+
 
 def planned(fault: str, occurrence: int) -> list[int]:
     test = DrillTest("GET /", 0, point_of("shop", "db/psycopg/execute", occurrence), fault)
@@ -34,10 +36,10 @@ def test_a_fault_of_a_moment_hits_one_call() -> None:
 @pytest.mark.parametrize("occurrence", [1, 2, 19])
 def test_the_plan_in_the_headers_is_the_one_that_the_agent_reads(occurrence: int) -> None:
     test = DrillTest("GET /", 0, point_of("shop", "db/psycopg/execute", occurrence), "connection-lost")
-    headers = marked(planned_faults(test), "a" * 32, b"key")
+    headers = marked(planned_faults(test), "a" * 32, KEY)
 
     values = dict.fromkeys(member.partition("=")[2] for member in headers["baggage"].split(","))
-    parts = [wire.decode(value, b"key", ENVIRONMENT, time.time()) for value in values]
+    parts = [wire.decode(value, KEY, ENVIRONMENT, "a" * 32, time.time()) for value in values]
     found = [fault for part in parts for fault in part.faults_at(wire.WireTarget("shop", "db/psycopg/execute"))]
     assert tuple((wire.WireTarget("shop", "db/psycopg/execute"), fault) for fault in found) == planned_faults(test)
     assert headers["traceparent"].startswith(f"00-{'a' * 32}-")
@@ -46,7 +48,7 @@ def test_the_plan_in_the_headers_is_the_one_that_the_agent_reads(occurrence: int
 def drill_of(send: SendFlow, observer: Observer) -> Drill:
     test = DrillTest("GET /", 0, point_of("shop", "cache/redis/get"), "no-answer")
     pace = Pace(startup=0.05, fault=0.05, recovery=0.05, rate=100)
-    return Drill(test, send, None, observer, b"key", pace, Thresholds(limit_seconds=1.0), field_masker())  # type: ignore[arg-type]
+    return Drill(test, send, None, observer, KEY, pace, Thresholds(limit_seconds=1.0), field_masker())  # type: ignore[arg-type]
 
 
 def phases_of(drill: Drill) -> list[Phase]:
@@ -75,10 +77,10 @@ def test_the_plan_is_in_the_fault_phase_alone_and_the_fault_that_fired_leads_to_
     async def send(_client: object, headers: Callable[[int], Mapping[str, str]], _seconds: float) -> list[Sent]:
         sent = headers(0)
         values = [member.partition("=")[2] for member in sent["baggage"].split(",")]
-        parts = [wire.decode(value, b"key", ENVIRONMENT, time.time()) for value in values]
+        trace = sent["traceparent"].split("-")[1]
+        parts = [wire.decode(value, KEY, ENVIRONMENT, trace, time.time()) for value in values]
         planned.append(sum(len(part.faults_at(wire.WireTarget("shop", "cache/redis/get"))) for part in parts))
         facts = {"cutset.endpoint": "cache/redis/get", "cutset.fault": "no-answer" if planned[-1] else ""}
-        trace = sent["traceparent"].split("-")[1]
         kinds = ((SpanKind.CLIENT, facts), (SpanKind.SERVER, {}))
         for number, (kind, attributes) in enumerate(kinds):
             observer.receive([Span(trace, str(number), "", "shop", "x", kind, 1, 2, attributes=attributes)])

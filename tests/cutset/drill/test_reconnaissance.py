@@ -30,7 +30,7 @@ def asked(flow: Flow, calls: Callable[[int], list[tuple[str, str]]]) -> Flow:
             observer.receive([Span(trace, span_id, "", service, "x", SpanKind.CLIENT, 1, 2, attributes=attributes)])
         return [Sent("GET /", Response(200))]
 
-    return asyncio.run(with_calls(flow, send, None, observer, b"key"))  # type: ignore[arg-type]
+    return asyncio.run(with_calls(flow, send, None, observer, b"a key for tests that nobody guesses"))  # type: ignore[arg-type]
 
 
 def test_calls_that_the_recording_lacks_are_added() -> None:

@@ -21,7 +21,7 @@ from cutset.inject.plan import plan_headers
 from cutset.model.fault import Fault
 from cutset.model.mesh import MeshService, MeshSpec
 
-KEY = b"a key for tests"
+KEY = b"a key for tests that nobody guesses"
 PATIENCE_SECONDS = 20  # how long an event may take before a test gives up; none takes a tenth of it
 
 
@@ -111,7 +111,7 @@ class Lab:
             "span_id": "00f067aa0ba902b7",
             "key": KEY,
             "environment": "test",
-            "expires": int(time.time()) + 600,
+            "expires": time.time() + 60,
         } | options
         return plan_headers(frozenset(map(Fault.parse, faults)), **given)
 

@@ -1,5 +1,6 @@
 """filter.lua inside a real Envoy: agreement with wire.py, every kind of fault, and what must never cause one."""
 
+import hmac
 import json
 import random
 import string
@@ -28,9 +29,10 @@ function envoy_on_request(handle)
   local name, a, b, c = headers:get("x-call"), headers:get("x-1"), headers:get("x-2"), headers:get("x-3")
   local answer
   if name == "target_id" then answer = target_id(a, b)
+  elseif name == "traces_in" then answer = table.concat(traces_in(headers), ",")
   elseif name == "normalise_api" then answer = normalise_api(a, b, c == "true")
   else
-    local part = verified(a)
+    local part = verified(nil, a, b, handle)
     answer = "rejected"
     if part then
       answer = part.expires .. " " .. part.salt
@@ -46,24 +48,39 @@ end
 """
 
 
-@pytest.fixture(scope="module")
-def lua(tmp_path_factory):
+def _calls_within_envoy(work_dir, key, public_key=b""):
     """Calls a function of filter.lua within Envoy."""
     original = envoy.filter_source
     spec = MeshSpec((MeshService("any", "http", ("127.0.0.1:9",)),), environment=VECTORS["environment"])
     with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(envoy, "filter_source", lambda *identity: original(*identity) + HOOK)
-            work_dir = tmp_path_factory.mktemp("hook")
-            mesh = stack.enter_context(run_mesh(spec, key=VECTORS["key"].encode(), work_dir=work_dir))
+            patch.setattr(envoy, "filter_source", lambda *identity: original(*identity, public_key) + HOOK)
+            mesh = stack.enter_context(run_mesh(spec, key=key, work_dir=work_dir))
         client = stack.enter_context(httpx.Client())
 
-        def call(function, *arguments):
+        def call(function, *arguments, **more):
             headers = [(b"tracestate", b"cutset"), (b"x-call", function.encode())]
+            headers += [(name.encode(), text.encode()) for name, text in more.items()]
             headers += [(f"x-{n}".encode(), text.encode()) for n, text in enumerate(arguments, start=1)]
             return client.get(f"http://{mesh.addresses['any']}/", headers=headers).text
 
         yield call
+
+
+@pytest.fixture(scope="module")
+def lua(tmp_path_factory):
+    yield from _calls_within_envoy(tmp_path_factory.mktemp("hook"), VECTORS["key"].encode())
+
+
+@pytest.fixture(scope="module")
+def lua_with_public_key(tmp_path_factory):
+    """No secret in it at all."""
+    yield from _calls_within_envoy(tmp_path_factory.mktemp("public"), b"", bytes.fromhex(VECTORS["public_key"]))
+
+
+def test_lua_finds_the_trace_as_python_does(lua):
+    for vector in VECTORS["traces"]:
+        assert lua("traces_in", **vector["headers"]) == ",".join(vector["ids"]), vector
 
 
 def test_lua_names_apis_as_python_does(lua):
@@ -77,23 +94,39 @@ def test_lua_hashes_targets_as_python_does(lua):
         assert lua("target_id", vector["salt"], vector["target"]) == vector["id"], vector
 
 
-def test_lua_reads_the_golden_plans_as_python_does(lua):
-    for part in (part for plan in VECTORS["plans"] for part in plan["parts"]):
-        decoded = wire.decode(part, VECTORS["key"].encode(), VECTORS["environment"], VECTORS["now"])
+def test_lua_reads_the_golden_plans_as_python_does(lua, lua_with_public_key):
+    for plan in VECTORS["plans"]:
+        _compare(lua, plan["parts"], plan["parts"])
+        _compare(lua_with_public_key, plan["signed_parts"], _as_shared(plan["signed_parts"]))
+
+
+def _as_shared(signed_parts):
+    """The same bodies, signed with the shared key, which Python can read."""
+    key, environment, trace = VECTORS["key"].encode(), VECTORS["environment"], VECTORS["trace"]
+    bodies = ["2h" + part.rpartition(".")[0][2:] for part in signed_parts]
+    return [f"{body}.{wire._proof(wire._shared(key), environment, trace, body)}" for body in bodies]
+
+
+def _compare(lua, parts, read_by_python):
+    for part, twin in zip(parts, read_by_python, strict=True):
+        decoded = wire.decode(twin, VECTORS["key"].encode(), VECTORS["environment"], VECTORS["trace"], VECTORS["now"])
         expected = {
             f"{identity},{fault.kind},{fault.value},{fault.percent},{fault.attempts or 'inf'}"
             for identity, fault in decoded.faults
             if fault.kind != "L" and not fault.occurrence  # those are for agents
         }
-        expires, salt, *faults = lua("verified", part).split(" ")
-        assert (int(float(expires)), salt) == (decoded.expires, decoded.salt)
+        expires, salt, *faults = lua("verified", part, VECTORS["trace"][16:]).split(" ")
+        assert (float(expires) / 1000, salt) == (decoded.expires, decoded.salt)
         assert set(faults) == expected
 
 
-def test_lua_rejects_the_golden_forgeries(lua):
+def test_lua_rejects_the_golden_forgeries(lua, lua_with_public_key):
+    trace = VECTORS["trace"][16:]
     for vector in VECTORS["rejected"]:
-        if vector["reason"] != "expired":  # expiry is checked at each use, not once
-            assert lua("verified", vector["value"]) == "rejected", vector
+        if vector["reason"] not in ("expired", "lives too long"):  # expiry is checked at each use, not once
+            assert lua("verified", vector["value"], trace) == "rejected", vector
+    for value in VECTORS["rejected_signed"]:
+        assert lua_with_public_key("verified", value, trace) == "rejected", value
 
 
 def test_an_abort_is_answered_by_the_sidecar(lab):
@@ -182,7 +215,7 @@ def test_requests_in_flight_do_not_disturb_each_other(lab):
         assert all(pool.map(experiment, range(800)))
 
 
-@pytest.mark.parametrize("carrier", ["tracestate", "baggage", "jaeger"])
+@pytest.mark.parametrize("carrier", ["tracestate", "baggage", "jaeger", "datadog"])
 def test_each_carrier_alone_brings_the_plan(lab, carrier):
     assert lab.get("solo", "/", "solo/GET /", carriers=[carrier]).status_code == 503
     assert lab.call("cart", "GetCart", lab.headers("cart/GetCart", carriers=[carrier]))[0] == 14
@@ -196,9 +229,10 @@ def test_every_point_of_a_plan_of_many_parts_counts(lab, carriers):
 
 
 def test_a_plan_may_be_in_a_second_header_among_other_members(lab):
-    plan = lab.headers("solo/GET /")["tracestate"]
+    planned = lab.headers("solo/GET /")
+    plan = planned["tracestate"]
     for name, others in (("tracestate", ["a=1", f"b=2 , {plan} ,c=3"]), ("baggage", ["a=1;p=q", f"b=2,{plan};p=q,c"])):
-        headers = [("traceparent", f"00-{lab.new_trace_id()}-00f067aa0ba902b7-01"), *((name, text) for text in others)]
+        headers = [("traceparent", planned["traceparent"]), *((name, text) for text in others)]
         assert lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=headers).status_code == 503
 
 
@@ -218,7 +252,7 @@ def test_the_kill_switch_ends_all_faults_at_once(lab):
 
 
 def test_a_plan_that_was_accepted_still_expires(lab):
-    expires = int(time.time()) + 2
+    expires = time.time() + 2
     headers = lab.headers("solo/GET /", expires=expires)
     statuses = [lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=headers).status_code]
     while statuses[-1] == 503 and time.time() < expires + PATIENCE_SECONDS:
@@ -231,7 +265,7 @@ def test_nothing_but_a_valid_plan_causes_a_fault(lab):
     faults = ("solo/*", "solo/*:delay(60000ms)")
     before = lab.statistic("fault.(aborts|delays)_injected")
     random_source = random.Random(20250101)
-    for carriers in (["tracestate"], ["baggage"], ["jaeger"]):
+    for carriers in (["tracestate"], ["baggage"], ["jaeger"], ["datadog"]):
         genuine = lab.headers(*faults, carriers=carriers)
         for headers in _forgeries(lab, faults, genuine, carriers, random_source):
             response = lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=headers)
@@ -242,6 +276,10 @@ def test_nothing_but_a_valid_plan_causes_a_fault(lab):
 
 def _forgeries(lab, faults, genuine, carriers, random_source):
     name, value = next((name, value) for name, value in genuine.items() if "cutset" in name + value)
+    trace = {"traceparent": f"00-{lab.new_trace_id()}-00f067aa0ba902b7-01"}
+    others = {key: text for key, text in genuine.items() if key == name}
+    yield others | trace  # of another trace
+    yield others
     start = value.find("cutset=") + len("cutset=") if "cutset=" in value else 0
     for _ in range(100):
         position = random_source.randrange(start, len(value))
@@ -250,13 +288,13 @@ def _forgeries(lab, faults, genuine, carriers, random_source):
     for _ in range(60):
         noise = "".join(random_source.choices(string.printable[:95], k=random_source.randrange(1, 300)))
         yield genuine | {name: (value[:start] + noise).strip()}
-    yield lab.headers(*faults, carriers=carriers, key=b"another key")
+    yield lab.headers(*faults, carriers=carriers, key=b"another key" * 3)
     yield lab.headers(*faults, carriers=carriers, environment="production")
-    yield lab.headers(*faults, carriers=carriers, expires=int(time.time()) - 1)
+    yield lab.headers(*faults, carriers=carriers, expires=time.time() - 1)
     yield genuine | {name: value[:-17]}  # no signature
     yield genuine | {name: value + "=junk"}
     yield genuine | {name: value + " junk"}
-    for carrier in ({}, {name: value[:start] + "1.x"}, lab.headers(carriers=carriers)):
+    for carrier in ({}, {name: value[:start] + "2h.x"}, lab.headers(carriers=carriers)):
         for asked in ("abort-request", "abort-grpc-request", "delay-request"):
             forged = {"x-cutset-gate": "1", f"x-envoy-fault-{asked}": "503"}
             yield carrier | forged | {f"x-envoy-fault-{asked.partition('-')[0]}-request-percentage": "100"}
@@ -278,7 +316,7 @@ def test_who_calls_past_the_mesh_meets_the_fault_too(lab):
 @pytest.mark.parametrize("before", [40, 80])
 def test_of_a_request_with_very_many_plans_only_the_first_are_looked_at(lab, before):
     genuine = lab.headers("solo/*", carriers=["baggage"])
-    forged = ",".join(f"cutset{number}=1.{number:06d}AAAA.{'A' * 16}" for number in range(2, before + 2))
+    forged = ",".join(f"cutset{number}=2h.{number:07d}A.{'A' * 16}" for number in range(2, before + 2))
     headers = genuine | {"baggage": f"{forged},{genuine['baggage']}"}
 
     status = lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=headers).status_code
@@ -296,11 +334,13 @@ def test_helper_headers_never_reach_the_service(lab):
 
 
 def test_without_a_key_no_plan_counts(lab, mesh_dir: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("CUTSET_KEY", "a key for tests")  # of the driver, not of this mesh
+    monkeypatch.setenv("CUTSET_KEY", "a key for tests that nobody guesses")  # of the driver, not of this mesh
     spec = MeshSpec((replace(lab.mesh.spec.services[1], port=0),), environment="test")
     with run_mesh(spec, work_dir=mesh_dir) as mesh:
         url = f"http://{mesh.addresses['solo']}/"
         assert lab.client.get(url, headers=lab.headers("solo/GET /")).status_code == 200
-        body = f"1.{wire._to_digits(int(time.time()) + 600, 6)}A~A503.{wire.target_id('A', 'solo')}"
-        signed_with_nothing = f"cutset={body}.{wire._mac(b'', 'test', body)}"
-        assert lab.client.get(url, headers={"tracestate": signed_with_nothing}).status_code == 200
+        body = f"2h.{wire._to_digits(round(time.time() * 1000) + 60_000, 7)}A~A503.{wire.target_id('A', 'solo')}"
+        nothing = wire.WireSigner("h", lambda text: hmac.digest(b"", text, "sha256")[:12])
+        plan = {"traceparent": f"00-{'1' * 32}-{'2' * 16}-01"}
+        plan["tracestate"] = f"cutset={body}.{wire._proof(nothing, 'test', '1' * 32, body)}"
+        assert lab.client.get(url, headers=plan).status_code == 200

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from cutset.errors import PlanError
@@ -6,8 +8,8 @@ from cutset.model.fault import BASELINE, Fault
 from cutset.model.point import Point
 from cutset_agent import wire
 
-CONTEXT = {"trace_id": "ab" * 16, "span_id": "cd" * 8, "environment": "test", "expires": 2_000_000_000}
-KEY = b"key"
+CONTEXT = {"trace_id": "ab" * 16, "span_id": "cd" * 8, "environment": "test", "expires": time.time() + 60}
+KEY = b"a key for tests that nobody guesses"
 
 
 def headers(*faults: str, **options):
@@ -15,7 +17,7 @@ def headers(*faults: str, **options):
 
 
 def decode(value: str) -> wire.WirePart:
-    return wire.decode(value, KEY, "test", now=0)
+    return wire.decode(value, KEY, "test", "ab" * 16, time.time())
 
 
 def test_the_baseline_carries_a_signed_empty_plan():
@@ -72,9 +74,25 @@ def test_an_occurrence_cannot_be_expressed():
     assert "attempts=1" in caught.value.hint
 
 
-def test_an_empty_key_is_refused():
-    with pytest.raises(PlanError, match="the signing key is empty") as caught:
-        headers("cart/GetCart", key=b"")
+def test_datadog_has_headers_of_its_own():
+    found = headers("s/Get", carriers=["datadog"])
+    assert set(found) - {"traceparent"} == {
+        *("x-datadog-trace-id", "x-datadog-parent-id", "x-datadog-sampling-priority", "x-datadog-tags")
+    }
+    assert found["x-datadog-trace-id"] == str(int("ab" * 8, 16))
+    assert found["x-datadog-tags"].startswith(f"_dd.p.tid={'ab' * 8},_dd.p.cutset=2h.")
+
+
+def test_b3_names_the_trace_beside_a_carrier():
+    found = headers("s/Get", carriers=["baggage", "b3"])
+    assert found["b3"] == f"{'ab' * 16}-{'cd' * 8}-1"
+    assert found["x-b3-traceid"] == "ab" * 16
+
+
+@pytest.mark.parametrize("key", [b"", b"too short"])
+def test_a_key_that_could_be_guessed_is_refused(key):
+    with pytest.raises(PlanError, match=r"the signing key has \d bytes and needs 32") as caught:
+        headers("cart/GetCart", key=key)
     assert "CUTSET_KEY" in caught.value.hint
 
 
@@ -88,11 +106,11 @@ def test_what_does_not_fit_is_refused_with_numbers():
         headers(*(f"s{n}/Get" for n in range(2000)))
     with pytest.raises(PlanError, match=r"A plan of 1500 faults does not fit: its headers take [0-9]+ bytes of 7168"):
         headers(*(f"s{n}/Get" for n in range(1500)))
-    with pytest.raises(PlanError, match=r"A plan of 120 faults does not fit: tracestate holds 512 .* 2 of its 3 parts"):
+    with pytest.raises(PlanError, match=r"A plan of 120 faults does not fit: tracestate hold 512 .* 2 of its 3 parts"):
         headers(*(f"s{n}/Get" for n in range(120)), carriers=["tracestate"])
 
 
-@pytest.mark.parametrize("carriers", [(), ("pigeon",)])
+@pytest.mark.parametrize("carriers", [(), ("pigeon",), ("b3",)])
 def test_unknown_carriers_are_refused(carriers):
-    with pytest.raises(PlanError, match="expected carriers out of tracestate, baggage, jaeger"):
+    with pytest.raises(PlanError, match="expected carriers out of tracestate, baggage, jaeger, datadog, besides b3"):
         headers("cart/GetCart", carriers=carriers)

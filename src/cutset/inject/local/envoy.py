@@ -34,7 +34,7 @@ _FAULT_HEADERS = ("abort-request", "abort-grpc-request", "delay-request", "throu
 _PERCENTAGE_HEADERS = ("abort-request-percentage", "delay-request-percentage", "throughput-response-percentage")
 HELPER_HEADERS = ["x-cutset-gate", *(f"x-envoy-fault-{name}" for name in _FAULT_HEADERS + _PERCENTAGE_HEADERS)]
 # Headers that may hold a plan, and what they contain if they do.
-CARRIERS = {"tracestate": "cutset", "baggage": "cutset", "uberctx-cutset": "."}
+CARRIERS = {"tracestate": "cutset", "baggage": "cutset", "x-datadog-tags": "cutset", "uberctx-cutset": "."}
 # What the filter tells of a request, as tags of its span.
 _TOLD = ("api", "carriers", "context", "refused", "fault")
 # Envoy's default of 3 parallel retries and 1,024 requests would fail experiments that the system would survive.
@@ -287,14 +287,17 @@ def plan_filters(service: str, replica: str, environment: str) -> list[Json]:
     return [lua | {"disabled": True}, fault | {"disabled": True}]
 
 
-def filter_source(service: str, replica: str, environment: str) -> str:
-    constants = {"SERVICE": service, "REPLICA": replica, "ENVIRONMENT": environment}
-    head = "".join(f"local {name} = {_lua_string(value)}\n" for name, value in constants.items())
+def filter_source(service: str, replica: str, environment: str, public_key: bytes = b"") -> str:
+    """With a public key (DER) plans are those that its private key signed; else those of the key in `CUTSET_KEY`."""
+    texts = {"SERVICE": service, "REPLICA": replica, "ENVIRONMENT": environment}
+    constants = {name: _lua_string(text.encode()) for name, text in texts.items()}
+    constants["PUBLIC_KEY"] = _lua_string(public_key) if public_key else "nil"
+    head = "".join(f"local {name} = {value}\n" for name, value in constants.items())
     return head + files("cutset.inject").joinpath("filter.lua").read_text(encoding="utf-8")
 
 
-def _lua_string(text: str) -> str:
-    return '"' + "".join(f"\\{byte:03d}" for byte in text.encode()) + '"'
+def _lua_string(text: bytes) -> str:
+    return '"' + "".join(f"\\{byte:03d}" for byte in text) + '"'
 
 
 def _lua(name: str, source: str) -> Json:

@@ -23,6 +23,7 @@ from cutset.inject.local.stand_in import Fallback, run_stand_in
 from cutset.model.expect import split_address
 from cutset.model.mesh import MeshService, MeshSpec
 from cutset.process.keeper import kept
+from cutset_agent.wire import MIN_KEY_BYTES
 
 START_SECONDS = 30  # Envoy needs less than one; a machine that compiles meanwhile may need more
 STOP_SECONDS = 10
@@ -49,6 +50,11 @@ def run_mesh(spec: MeshSpec, *, key: bytes = b"", work_dir: Path) -> Iterator[Me
     _check(spec)
     if b"\0" in key:
         raise UsageError("the signing key contains a NUL byte, which no process environment can carry")
+    if key and len(key) < MIN_KEY_BYTES:
+        raise UsageError(
+            f"the signing key has {len(key)} bytes and needs {MIN_KEY_BYTES}, or it is guessed",
+            hint="Make one with `openssl rand -hex 32`",
+        )
     binary = _envoy_binary()
     work_dir.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stand_ins, ExitStack() as running:

@@ -28,8 +28,8 @@ from cutset.model.fault import cut_of
 from cutset.model.point import Point
 
 COOKIE = "cutset_points"
-PLAN_SECONDS = 60
 ANSWER_SECONDS = 30  # nobody waits longer for a page
+PLAN_SECONDS = ANSWER_SECONDS + 1
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 _HOP_HEADERS = frozenset({"connection", "keep-alive", "transfer-encoding", "te", "upgrade"})  # not of the message
 _PAGE = Path(__file__).with_name("playground.html")
@@ -55,7 +55,7 @@ def playground(entry_url: str, points: Iterable[Point], *, key: bytes, environme
             span_id=secrets.token_hex(8),
             key=key,
             environment=environment,
-            expires=int(time.time()) + PLAN_SECONDS,
+            expires=time.time() + PLAN_SECONDS,
             catalogue=known,
         )
         try:

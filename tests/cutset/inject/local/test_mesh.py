@@ -118,7 +118,7 @@ def test_a_key_that_no_environment_can_carry_is_refused(mesh_dir):
 
 
 def test_the_key_is_in_no_configuration(mesh_dir):
-    with run_mesh(MeshSpec((NOWHERE,)), key=b"do not tell", work_dir=mesh_dir) as running:
+    with run_mesh(MeshSpec((NOWHERE,)), key=b"do not tell" * 3, work_dir=mesh_dir) as running:
         dump = httpx.get(f"{running.admin_url}/config_dump").text
     assert "cutset.lua" in dump
     assert "do not tell" not in dump + (mesh_dir / "envoy.json").read_text() + (mesh_dir / "envoy.log").read_text()

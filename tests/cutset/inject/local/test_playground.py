@@ -17,7 +17,7 @@ from cutset.inject.local.playground import COOKIE, playground
 from cutset.model.point import Point
 from cutset_agent import wire
 
-KEY = b"a key for tests"
+KEY = b"a key for tests that nobody guesses"
 CART, PRICE = Point("cart", "GetCart"), Point("price", "GET /price/*")
 POINTS = (PRICE, CART)
 
@@ -35,7 +35,8 @@ class Received:
     @property
     def plan(self) -> wire.WirePart:
         (tracestate,) = self.headers.getall("tracestate")
-        return wire.decode(tracestate.removeprefix("cutset="), KEY, "test", time.time())
+        trace = self.headers["traceparent"].split("-")[1]
+        return wire.decode(tracestate.removeprefix("cutset="), KEY, "test", trace, time.time())
 
 
 def fine(_: Received) -> web.Response:

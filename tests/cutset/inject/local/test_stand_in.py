@@ -18,7 +18,7 @@ from cutset.inject.plan import plan_headers
 from cutset.model.fault import Fault
 from cutset.model.mesh import MeshService, MeshSpec
 
-KEY = b"a key for tests"
+KEY = b"a key for tests that nobody guesses"
 UNAVAILABLE, NOT_FOUND = grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.NOT_FOUND
 
 
@@ -51,7 +51,7 @@ def plan(*faults: str) -> list[tuple[str, str]]:
         span_id="2" * 16,
         key=KEY,
         environment="test",
-        expires=int(time.time()) + 600,
+        expires=int(time.time()) + 60,
     )
     return list(headers.items())
 
