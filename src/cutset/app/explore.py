@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cutset.campaign.explore import explore as run_campaign
@@ -12,6 +12,7 @@ from cutset.experiment.mesh_laboratory import MeshLaboratory
 from cutset.experiment.trial import Bench
 from cutset.model.event import CampaignEvent
 from cutset.model.finding import Finding, findings_of
+from cutset.model.mesh import MeshSpec
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.run import Loop, RunStarted
 from cutset.store.ledger import Ledger, open_existing_ledger, open_ledger
@@ -64,7 +65,7 @@ async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLabor
         open_client(config.limits.parallel) as client,
     ):
         bench = Bench(
-            target=config.target,
+            target=replace(config.target, names=_server_names(config.mesh)),
             key=key,
             collector=collector,
             client=client,
@@ -73,6 +74,15 @@ async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLabor
             export_interval=receiver.export_interval,
         )
         yield MeshLaboratory(bench, repeats=config.limits.failures_needed)
+
+
+def _server_names(mesh: MeshSpec | None) -> dict[str, str]:
+    """By address, the replicas as reports call them."""
+    return {
+        address: f"{service.name}#{number}"
+        for service in (mesh.services if mesh else ())
+        for number, address in enumerate(service.replicas, start=1)
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,26 +1,35 @@
 """Experiments on a real system: inject, send, collect, judge.
 
 A verdict needs proof. *Survived* needs the mesh's word that the faults fired; *failed* needs repetition and a baseline
-that still succeeds right after; everything else is *unknown*, with the reason.
+that still succeeds after each failure; everything else is *unknown*, with the reason. What is seen while the system is
+not well is no verdict at all.
 """
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cutset.errors import TargetError
 from cutset.experiment.audit import Audit, audit
+from cutset.experiment.floor import Floor
 from cutset.experiment.liveness import Liveness, dead_servers
 from cutset.experiment.trial import Bench, Trial, attempt, send_unfaulted
+from cutset.experiment.wellbeing import (
+    UnwellError,
+    halted,
+    trouble_without_fault,
+    wait_until_there,
+    wait_until_well,
+)
 from cutset.judge.rules import Baseline, Judgement, baseline_of, judge
 from cutset.judge.sequential import decide
 from cutset.lineage.calls import attempts_with_callers
 from cutset.lineage.completeness import Instrumentation, missing_part
+from cutset.lineage.culprits import culprits_of
 from cutset.model.event import RequestAudited
 from cutset.model.fault import BASELINE, Cut, points_of
-from cutset.model.outcome import Outcome, Verdict
+from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.model.request import Request
 
@@ -28,7 +37,7 @@ VOID_TRIALS = 3  # how often to try when trials prove nothing, because a trace i
 # A replica may be left out by the load balancer, and experiments that run in step may each meet the same one for a
 # while: so many tries that all of them missing it means more than bad luck.
 VOID_REPLICA_TRIALS = 24
-RECOVERY_SECONDS = 30  # how long a dead server may take to be restarted by whoever runs it
+UNWELL_TRIALS = 3  # how often an experiment is begun in which the system was not well: among others, then alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +46,26 @@ class _Known:
 
     baseline: Baseline
     instrumentation: Instrumentation | None
+    culprits: Points = frozenset()  # calls that fail without any fault
 
 
 class MeshLaboratory:
     def __init__(self, bench: Bench, *, repeats: int) -> None:
         self._bench = bench
         self._repeats = repeats
-        self._liveness = Liveness(bench.target.health)
-        self._floor = _Floor()
+        self._liveness = Liveness(bench.target.servers)
+        self._floor = Floor()
         self._known: dict[str, _Known] = {}
         self._catalogue: set[Point] = set()  # all points seen, so that no planned one is mistaken for another
 
     async def audit(self, request: Request) -> RequestAudited:
+        audited = await self._audit(request)
+        if not audited.healthy and await self._liveness.dead():  # which says nothing of the request
+            await self._wait_until_there(request)
+            audited = await self._audit(request)
+        return audited
+
+    async def _audit(self, request: Request) -> RequestAudited:
         try:
             found = await audit(self._bench, request)
         except TargetError as error:
@@ -64,7 +81,8 @@ class MeshLaboratory:
         reason = baseline.reason if isinstance(baseline, Judgement) else _no_evidence(found.trials)
         runs: tuple[Outcome, ...] = ()
         if isinstance(baseline, Baseline):
-            self._known[request.name] = _Known(baseline, found.instrumentation)
+            culprits = frozenset().union(*(culprits_of(trial.spans, trial.root_id) for trial in found.trials))
+            self._known[request.name] = _Known(baseline, found.instrumentation, culprits)
             runs = tuple(_proven_runs(found, request, baseline))
         self._catalogue |= found.calls | found.not_reached
         return RequestAudited(
@@ -79,18 +97,49 @@ class MeshLaboratory:
         )
 
     async def run(self, request: Request, cut: Cut) -> Outcome:
-        async with self._floor.shared():
-            outcome = await self._decide(request, cut)
-        if not outcome.dead:
-            return outcome
-        # Any experiment under way may have killed that server, and so may an earlier one that survived: ask again.
+        """Raises HaltedError when the system stays broken."""
+        try:
+            async with self._floor.shared():
+                return await self._decide(request, cut)
+        except UnwellError as unwell:
+            seen = [unwell.outcome]
+        # Any experiment under way may have done that, one before it, or somebody else: ask again.
         async with self._floor.alone():
-            if not await self.recovered():
-                gone = f"{', '.join(outcome.dead)} stopped answering and did not come back"
-                reason = f"{gone}, so nobody can tell what did that; seen: {outcome.reason}"
-                return replace(outcome, verdict=Verdict.UNKNOWN, reason=reason)
-            again = await self._decide(request, cut)
-        return replace(again, requests=outcome.requests + again.requests)
+            while len(seen) < UNWELL_TRIALS:
+                await self._wait_until_well(request)
+                try:
+                    again = await self._decide(request, cut)
+                except UnwellError as unwell:
+                    seen.append(unwell.outcome)
+                else:
+                    return replace(again, requests=again.requests + sum(each.requests for each in seen))
+            return await self._of_unwell(request, seen)
+
+    async def _of_unwell(self, request: Request, seen: list[Outcome]) -> Outcome:
+        """A server that dies whenever the cut is alone with it dies of the cut. All else is unknown."""
+        alone, requests = seen[1:], sum(each.requests for each in seen)
+        if not all(each.dead and each.verdict is Verdict.FAILED for each in alone):
+            return replace(alone[-1], verdict=Verdict.UNKNOWN, path=frozenset(), seen=(), requests=requests)
+        await self._wait_until_well(request)
+        return replace(
+            alone[-1],
+            trace_ids=tuple(trace_id for each in alone for trace_id in each.trace_ids),
+            requests=requests + 1,
+            trials=sum(each.trials for each in alone),
+            failures=sum(each.failures for each in alone),
+            healthy_after=True,
+        )
+
+    async def _wait_until_well(self, request: Request) -> None:
+        await self._wait_until_there(request)
+        culprits = self._known[request.name].culprits
+        await wait_until_well(request, lambda: self._trial(request, BASELINE), culprits)
+
+    async def _wait_until_there(self, request: Request) -> None:
+        if not await self.recovered():
+            target = self._bench.target
+            gone = map(target.named, await dead_servers(target.servers))
+            raise halted(request, f"{', '.join(gone)} stopped answering and did not come back")
 
     async def observe(self, request: Request, cut: Cut) -> Trial:
         """One request, for what its trace shows and not for a verdict. It must have been audited."""
@@ -98,52 +147,68 @@ class MeshLaboratory:
         return trial
 
     async def recovered(self) -> bool:
-        for _ in range(RECOVERY_SECONDS):
-            if not await dead_servers(self._bench.target.health):
-                return True
-            await asyncio.sleep(1)
-        return False
+        return await wait_until_there(self._bench.target)
 
     async def _decide(self, request: Request, cut: Cut) -> Outcome:
-        """Tries until one trial survives, `repeats` have failed, too many proved nothing, or a server is gone."""
+        """Tries until one trial survives, `repeats` have failed, or too many proved nothing.
+
+        Raises UnwellError when it is not the cut that decides what is seen.
+        """
         tried: list[Outcome] = []
+        checks = 0  # requests without a fault in between
+        strange: Points = frozenset()  # failures by themselves, seen while the request without a fault has none of them
         # Lost traces cost their whole timeout each, so that time ends those tries before their number does.
         patience = asyncio.get_running_loop().time() + VOID_TRIALS * self._bench.trace_timeout
         while True:
-            outcome, answered = await self._try(request, cut)
+            outcome, trial = await self._try(request, cut)
+            outcome = _all_in_all([*tried, outcome], checks)
+            await self._refuse_if_lost(outcome, trial)
+            new = culprits_of(trial.spans, trial.root_id) - self._known[request.name].culprits - strange
+            if cut and (outcome.verdict in (Verdict.FAILED, Verdict.DEGRADED) or new):
+                outcome = await self._refuse_if_unwell(request, outcome)
+                checks += 1
+            if new and outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED):
+                strange |= new  # an outage, or an effect of the cut: which, the next trial will tell
+                checks += 1
+                continue
             tried.append(outcome)
             decided = decide([each.verdict for each in tried], self._repeats)
-            if decided in (Verdict.SURVIVED, Verdict.DEGRADED):
-                return replace(outcome, requests=len(tried))
-            alike = [each for each in tried if each.verdict is outcome.verdict]
-            trace_ids = tuple(trace_id for each in alike for trace_id in each.trace_ids)
-            dead = () if answered else await self._liveness.dead()
-            proving = [each for each in tried if each.verdict is not Verdict.UNKNOWN]
-            outcome = replace(
-                outcome,
-                trace_ids=trace_ids,
-                requests=len(tried),
-                trials=len(proving),
-                failures=sum(each.verdict is Verdict.FAILED for each in proving),
-                dead=dead,
-            )
-            if dead:  # the next trial would only find the hole that this one left
+            if decided is not Verdict.UNKNOWN:
                 return outcome
-            if decided is Verdict.FAILED:
-                return await self._confirm(request, outcome) if cut else outcome
             if outcome.verdict is Verdict.UNKNOWN:
-                if len(alike) == _void_trials(cut) or asyncio.get_running_loop().time() > patience:
+                alike = sum(each.verdict is Verdict.UNKNOWN for each in tried)
+                if alike == _void_trials(cut) or asyncio.get_running_loop().time() > patience:
                     return outcome
-                if len(alike) > 1:  # a second try reaches the other of two replicas by itself, in most cases
+                if alike > 1:  # a second try reaches the other of two replicas by itself, in most cases
                     await self._disturb_rotation(request)
 
-    async def _try(self, request: Request, cut: Cut) -> tuple[Outcome, bool]:
-        """What one trial shows (unknown, if it proves nothing), and whether the request was answered."""
+    async def _try(self, request: Request, cut: Cut) -> tuple[Outcome, Trial]:
+        """What one trial shows: unknown, if it proves nothing."""
         try:
             trial, judgement = await self._trial(request, cut)
         except TargetError as error:  # a set-up step failed, so the request under test was not sent
-            return Outcome(cut, Verdict.UNKNOWN, error.message), False
-        return _outcome(trial, cut, judgement), judgement.verdict is not Verdict.FAILED
+            outcome = Outcome(cut, Verdict.UNKNOWN, error.message)
+            raise UnwellError(replace(outcome, dead=await self._liveness.dead())) from None
+        return _outcome(trial, cut, judgement), trial
+
+    async def _refuse_if_lost(self, outcome: Outcome, trial: Trial) -> None:
+        """The next trial would only find the hole that this one left."""
+        answered = outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED)
+        dead = () if answered else await self._liveness.dead()
+        if dead or not trial.traced:
+            raise UnwellError(replace(outcome, dead=dead))
+
+    async def _refuse_if_unwell(self, request: Request, outcome: Outcome) -> Outcome:
+        """What was seen is blamed on the cut only while the request works without it."""
+        usual = self._known[request.name].culprits
+        trouble, trial = await trouble_without_fault(
+            lambda: self._trial(request, BASELINE), usual, whole=outcome.verdict is Verdict.DEGRADED
+        )
+        outcome = replace(outcome, requests=outcome.requests + 1, healthy_after=not trouble)
+        if trouble:
+            trace_ids = (trial.trace_id,) if trial else ()
+            raise UnwellError(replace(outcome, verdict=Verdict.UNKNOWN, reason=trouble, trace_ids=trace_ids))
+        return outcome
 
     async def _trial(self, request: Request, cut: Cut) -> tuple[Trial, Judgement]:
         known = self._known[request.name]
@@ -161,57 +226,22 @@ class MeshLaboratory:
         if secrets.randbelow(2):
             await send_unfaulted(self._bench, replace(request, setup=()))
 
-    async def _confirm(self, request: Request, failed: Outcome) -> Outcome:
-        """A failure is blamed on the cut only while the request works without it."""
-        requests = failed.requests + 1
-        try:
-            trial, judgement = await self._trial(request, BASELINE)
-        except TargetError as error:
-            reason = f"without any fault the request cannot be sent any more: {error.message}"
-            return Outcome(failed.cut, Verdict.UNKNOWN, reason, requests=requests)
-        if judgement.verdict is Verdict.FAILED:
-            reason = f"without any fault the request fails too: {judgement.reason}"
-            return Outcome(failed.cut, Verdict.UNKNOWN, reason, trace_ids=(trial.trace_id,), requests=requests)
-        return replace(failed, requests=requests, healthy_after=True)
-
-
-class _Floor:
-    """Experiments share the system, but for those that must be alone for a server's death to be put down to them."""
-
-    def __init__(self) -> None:
-        self._changed = asyncio.Condition()
-        self._sharing = 0
-        self._taken = False
-
-    @asynccontextmanager
-    async def shared(self) -> AsyncIterator[None]:
-        async with self._changed:
-            await self._changed.wait_for(lambda: not self._taken)
-            self._sharing += 1
-        try:
-            yield
-        finally:
-            async with self._changed:
-                self._sharing -= 1
-                self._changed.notify_all()
-
-    @asynccontextmanager
-    async def alone(self) -> AsyncIterator[None]:
-        async with self._changed:
-            await self._changed.wait_for(lambda: not self._taken)
-            self._taken = True
-        try:
-            async with self._changed:
-                await self._changed.wait_for(lambda: not self._sharing)
-            yield
-        finally:
-            async with self._changed:
-                self._taken = False
-                self._changed.notify_all()
-
 
 def _void_trials(cut: Cut) -> int:
     return VOID_REPLICA_TRIALS if any(fault.point.replica for fault in cut) else VOID_TRIALS
+
+
+def _all_in_all(tried: Sequence[Outcome], checks: int) -> Outcome:
+    """The last one, with what the others add to it."""
+    last = tried[-1]
+    proving = [each for each in tried if each.verdict is not Verdict.UNKNOWN]
+    return replace(
+        last,
+        trace_ids=tuple(each.trace_ids[-1] for each in tried if each.verdict is last.verdict),
+        requests=len(tried) + checks,
+        trials=len(proving),
+        failures=sum(each.verdict is Verdict.FAILED for each in proving),
+    )
 
 
 def _no_evidence(trials: tuple[Trial, ...]) -> str:

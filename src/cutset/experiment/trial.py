@@ -59,7 +59,7 @@ async def attempt(
     seconds = _step_seconds(request) * (len(request.setup) + 1)  # the plan is signed before the set-up steps
     plan = _plan(bench, cut, trace_id, root_id, seconds=seconds, catalogue=catalogue)
     response = await _send(bench, request, plan)
-    spans = await _trace(bench, trace_id, root_id, cut, instrumentation)
+    spans = await _trace(bench, trace_id, root_id, cut, instrumentation) if response.sent else ()
     lineage = read_lineage(spans, root_id, cut, bench.level)
     if _may_have_fired_last(cut, lineage):
         spans = await _more_evidence(bench, trace_id, root_id, cut)

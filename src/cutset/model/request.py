@@ -42,3 +42,4 @@ class Response:
     body: bytes = field(default=b"", repr=False)
     seconds: float = 0.0
     error: str = ""
+    sent: bool = True  # False: there was nobody to send it to, so that it left no trace

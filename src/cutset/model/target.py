@@ -1,8 +1,12 @@
 """The system under test, and where its spans arrive."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from cutset.model.expect import Name, Port, Seconds
+
+_STANDARD_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,6 +15,23 @@ class Target:
     environment: str = "local"  # part of every signature
     carriers: tuple[str, ...] = ("tracestate", "baggage")
     health: tuple[str, ...] = ()  # servers that must still accept connections after each failure
+    names: Mapping[str, str] = field(default_factory=dict, hash=False)  # by address, what people call a server
+
+    @property
+    def entry(self) -> str:
+        """As `host:port`."""
+        parts = urlsplit(self.url)
+        port = parts.port or _STANDARD_PORTS.get(parts.scheme, 0)
+        return f"[{parts.hostname}]:{port}" if ":" in (parts.hostname or "") else f"{parts.hostname}:{port}"
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """All that must accept connections: where experiments enter, and what serves them."""
+        return tuple(dict.fromkeys((self.entry, *self.health)))
+
+    def named(self, address: str) -> str:
+        name = self.names.get(address) or ("the entry" if address == self.entry else "")
+        return f"{name} at {address}" if name else address
 
 
 @dataclass(frozen=True, slots=True)

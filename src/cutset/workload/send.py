@@ -128,7 +128,8 @@ async def _exchange(session: _Session, step: Step, extra_headers: Mapping[str, s
     except TimeoutError:
         return Response(seconds=time.perf_counter() - start, error=f"no whole answer within {session.seconds:g}s")
     except (aiohttp.ClientError, ValueError) as error:  # ValueError: what is to be sent is not HTTP
-        return Response(seconds=time.perf_counter() - start, error=_meaning(error))
+        sent = not isinstance(error, aiohttp.ClientConnectorError | ValueError)
+        return Response(seconds=time.perf_counter() - start, error=_meaning(error), sent=sent)
     elapsed = time.perf_counter() - start
     _keep_cookies(session.cookies, url, response.headers.getall("Set-Cookie", ()))
     return Response(response.status, response.headers.get("Content-Type", ""), body, elapsed)

@@ -9,9 +9,11 @@ from itertools import combinations
 import pytest
 from tests.samples.small_shop import PATIENCE_SECONDS, Mortal, Shop, cut, get, points
 
+from cutset.errors import HaltedError
 from cutset.experiment import mesh_laboratory as laboratory_module
+from cutset.experiment import wellbeing
 from cutset.experiment.liveness import dead_servers
-from cutset.experiment.mesh_laboratory import MeshLaboratory, _Floor
+from cutset.experiment.mesh_laboratory import MeshLaboratory
 from cutset.lineage.path import Level
 from cutset.model.fault import BASELINE, Cut, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
@@ -54,6 +56,12 @@ def audited(open_for_all: Shop) -> Audited:
     return Audited(open_for_all)
 
 
+@pytest.fixture
+def impatient(monkeypatch):
+    """What is broken now is taken to stay broken."""
+    monkeypatch.setattr(wellbeing, "RECOVERY_SECONDS", 0)
+
+
 def of_mesh(service: str, span: Span) -> bool:
     return span.attributes.get("cutset.service") == service
 
@@ -69,7 +77,7 @@ def test_a_fault_on_an_optional_call_degrades_the_answer(shop, run, audited):
     assert outcome.path == points("cart/GET /items")
     assert outcome.failed == points("ad/GET /ads")
     assert outcome.calls == points("cart/GET /items", "ad/GET /ads")
-    assert (outcome.requests, len(outcome.trace_ids)) == (1, 1)
+    assert (outcome.requests, len(outcome.trace_ids)) == (2, 1)  # the other is without a fault
 
 
 def test_a_fault_whose_call_nobody_sees_is_survived_without_it_on_the_path(shop, run, audited):
@@ -137,7 +145,8 @@ def test_a_failure_is_repeated_as_often_as_asked_and_confirmed_by_a_baseline(sho
 
     assert outcome.verdict is Verdict.FAILED
     assert outcome.reason == "500 with `cart failed`"
-    assert outcome.requests == repeats + 1
+    assert outcome.requests == 2 * repeats  # each is held against a request without a fault
+    assert (outcome.trials, outcome.failures, outcome.healthy_after) == (repeats, repeats, True)
     assert len(set(outcome.trace_ids)) == repeats
     assert outcome.dead == ()
 
@@ -150,19 +159,66 @@ def test_a_failure_that_does_not_repeat_is_survived(shop, run, audited, repeats)
     outcome = run(laboratory.run(get("/quiet"), cut("cart/GET /items:delay(1ms)")))
 
     assert outcome.verdict is Verdict.SURVIVED
-    assert outcome.requests == 2
+    assert outcome.requests == 3
 
 
-def test_a_failure_is_not_blamed_on_the_cut_when_the_request_fails_without_it_too(shop, run, audited):
+def test_everything_halts_when_a_request_goes_on_to_fail_without_any_fault_and_the_call_is_named(
+    shop, run, audited, impatient
+):
     laboratory = run(audited.laboratory(get("/quiet")))
     shop.stumbles["cart/items"] = WITHOUT_END
 
-    outcome = run(laboratory.run(get("/quiet"), cut("cart/GET /items:delay(1ms)")))
+    with pytest.raises(HaltedError) as halted:
+        run(laboratory.run(get("/quiet"), cut("cart/GET /items:delay(1ms)")))
 
-    assert outcome.verdict is Verdict.UNKNOWN
-    assert outcome.reason == "without any fault the request fails too: 500 with `cart failed`"
+    assert halted.value.message == (
+        "Stopped at GET /quiet: without any fault the request fails too: 500 with `cart failed`; "
+        "what fails is cart/GET /items"
+    )
+    assert "`--resume`" in halted.value.hint
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+@pytest.mark.parametrize("failing", [2, 3, 5])
+def test_an_outage_is_not_blamed_on_the_cut_that_was_tried_meanwhile(shop, run, audited, repeats, failing):
+    laboratory = run(audited.laboratory(get("/quiet"), repeats=repeats))
+    shop.stumbles["cart/items"] = failing
+
+    outcome = run(laboratory.run(get("/quiet"), ADS))
+
+    assert outcome.verdict is Verdict.SURVIVED
+    assert outcome.failed == points("ad/GET /ads")
+
+
+def test_an_outage_that_lasts_just_as_long_as_the_failures_makes_no_finding(shop, run, audited):
+    """If they came in a row, the one request after them would not tell."""
+    laboratory = run(audited.laboratory(get("/quiet"), repeats=2))
+    shop.stumbles["cart/items"] = 2
+
+    outcome = run(laboratory.run(get("/quiet"), ADS))
+
+    assert outcome.verdict is Verdict.SURVIVED
+
+
+def test_a_call_that_failed_by_itself_for_a_moment_is_no_part_of_what_is_shown(shop, run, audited):
+    laboratory = run(audited.laboratory(get("/wide")))
+    shop.stumbles["parts/b"] = 1
+
+    outcome = run(laboratory.run(get("/wide"), cut("parts/GET /f")))
+
+    assert outcome.verdict is Verdict.SURVIVED
+    assert outcome.failed == points("parts/GET /f")
     assert outcome.requests == 3
-    assert len(outcome.trace_ids) == 1
+
+
+def test_a_part_that_is_missing_without_any_fault_is_not_blamed_on_the_cut(shop, run, audited):
+    laboratory = run(audited.laboratory(get("/wide")))
+    shop.stumbles["parts/c"] = 2  # with the cut, and without
+
+    outcome = run(laboratory.run(get("/wide"), cut("parts/GET /f")))
+
+    assert outcome.verdict is Verdict.SURVIVED
+    assert outcome.failed == points("parts/GET /f")
 
 
 # Set-up
@@ -171,17 +227,24 @@ def test_a_failure_is_not_blamed_on_the_cut_when_the_request_fails_without_it_to
 AFTER_PAGE = replace(get("/quiet", setup=("/page",)), name="quiet after page")
 
 
-def test_a_set_up_step_that_fails_makes_the_experiment_void(shop, run, audited):
+def test_a_set_up_step_that_goes_on_to_fail_halts_everything(shop, run, audited, impatient):
     laboratory = run(audited.laboratory(AFTER_PAGE))
     shop.stumbles["web/page"] = WITHOUT_END
 
+    with pytest.raises(HaltedError, match="Set-up step 1 of 1 of `quiet after page`, `GET /page`, was answered 500"):
+        run(laboratory.run(AFTER_PAGE, ADS))
+
+
+def test_a_set_up_step_that_fails_once_makes_the_experiment_void_and_it_is_tried_again(shop, run, audited):
+    laboratory = run(audited.laboratory(AFTER_PAGE))
+    shop.stumbles["web/page"] = 1
+
     outcome = run(laboratory.run(AFTER_PAGE, ADS))
 
-    assert outcome.verdict is Verdict.UNKNOWN
-    assert "Set-up step 1 of 1 of `quiet after page`, `GET /page`, was answered 500" in outcome.reason
+    assert (outcome.verdict, outcome.requests) == (Verdict.SURVIVED, 2)
 
 
-def test_a_set_up_step_that_fails_after_the_failure_leaves_the_failure_unexplained(shop, run, audited):
+def test_a_set_up_step_that_fails_after_the_failure_leaves_the_failure_unexplained(shop, run, audited, impatient):
     laboratory = run(audited.laboratory(AFTER_PAGE, repeats=1))
 
     async def break_meanwhile() -> tuple[str, ...]:
@@ -189,10 +252,8 @@ def test_a_set_up_step_that_fails_after_the_failure_leaves_the_failure_unexplain
         return ()
 
     laboratory._liveness.dead = break_meanwhile  # asked between the failure and the baseline that is to confirm it
-    outcome = run(laboratory.run(AFTER_PAGE, cut("cart/GET /items")))
-
-    assert outcome.verdict is Verdict.UNKNOWN
-    assert outcome.reason.startswith("without any fault the request cannot be sent any more: Set-up step 1 of 1")
+    with pytest.raises(HaltedError, match="without any fault the request cannot be sent any more: Set-up step 1 of 1"):
+        run(laboratory.run(AFTER_PAGE, cut("cart/GET /items")))
 
 
 # The audit
@@ -348,20 +409,21 @@ def test_a_fault_that_kills_a_server_fails_and_names_it(shop, run, repeats):
 
     assert outcome.verdict is Verdict.FAILED
     assert outcome.dead == (shop.mortal.address,)
-    assert outcome.requests == 2  # the death, and the same again with nobody else around
+    assert outcome.failures == 2  # with nobody else around, both times
+    assert outcome.healthy_after
     assert run(laboratory.recovered())
 
 
-def test_a_server_that_dies_and_does_not_come_back_leaves_the_outcome_unknown(shop, run, monkeypatch):
-    monkeypatch.setattr(laboratory_module, "RECOVERY_SECONDS", 1)
-    laboratory = MeshLaboratory(shop.bench(), repeats=2)
+def test_a_server_that_dies_and_does_not_come_back_halts_everything_and_is_named(shop, run, impatient):
+    target = replace(shop.bench().target, names={shop.mortal.address: "mortal#1"})
+    laboratory = MeshLaboratory(shop.bench(target=target), repeats=2)
     assert run(laboratory.audit(get("/deadly"))).healthy
 
-    outcome = run(laboratory.run(get("/deadly"), cut("vault/GET /open")))
+    with pytest.raises(HaltedError) as halted:
+        run(laboratory.run(get("/deadly"), cut("vault/GET /open")))
 
-    assert outcome.verdict is Verdict.UNKNOWN
-    assert outcome.dead == (shop.mortal.address,)
-    assert outcome.reason.startswith(f"{shop.mortal.address} stopped answering and did not come back")
+    gone = f"mortal#1 at {shop.mortal.address} stopped answering and did not come back"
+    assert halted.value.message == f"Stopped at GET /deadly: {gone}"
     run(shop.mortal.start())
     assert run(laboratory.recovered())
 
@@ -391,34 +453,6 @@ def test_a_death_is_blamed_on_nobody_who_was_merely_there(shop, run):
     assert killer.verdict is Verdict.FAILED
     assert killer.dead == (shop.mortal.address,)
     assert run(laboratory.recovered())
-
-
-def test_who_must_be_alone_waits_for_the_others_and_keeps_them_out():
-    floor, order = _Floor(), []
-
-    async def share(name: str) -> None:
-        async with floor.shared():
-            order.append(f"{name} begins")
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            order.append(f"{name} ends")
-
-    async def be_alone() -> None:
-        async with floor.alone():
-            order.append("alone")
-            await asyncio.sleep(0)
-            order.append("no more")
-
-    async def all_at_once() -> None:
-        await asyncio.gather(share("first"), share("second"), be_alone(), be_alone(), share("late"))
-
-    asyncio.run(all_at_once())
-
-    assert order == [
-        *("first begins", "second begins", "first ends", "second ends"),
-        *("alone", "no more", "alone", "no more"),
-        *("late begins", "late ends"),
-    ]
 
 
 # Many at once

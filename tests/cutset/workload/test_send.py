@@ -315,6 +315,7 @@ def test_a_request_dropped_on_a_new_connection_is_not_sent_again():
 
     response = exchange_with_server(drop, PING)
     assert response.error == "connection closed without a whole answer (Server disconnected)"
+    assert response.sent
     assert len(dropped) == 1
 
 
@@ -353,6 +354,7 @@ def test_a_closed_port_is_a_result():
     response, url = asyncio.run(run())
     why = f"[Errno {errno.ECONNREFUSED}] Connect call failed ('127.0.0.1', {url.rpartition(':')[2]})"
     assert response.error == f"could not connect ({why})"
+    assert not response.sent
 
 
 def test_an_answer_is_decompressed_if_the_step_asks_for_compression():

@@ -1,0 +1,31 @@
+"""Which calls failed by themselves: not because of a fault, nor because of a call that they made.
+
+These are where to look when a request fails without any fault, and what tells an outage from the effect of a cut.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cutset.lineage.calls import AttemptedCall, calls_of
+from cutset.model.outcome import Points
+from cutset.model.span import Span
+
+
+def culprits_of(spans: Sequence[Span], root_id: str) -> Points:
+    """The APIs of such calls."""
+    parents = {span.span_id: span.parent_id for span in spans}
+    failed = [call for call in calls_of(spans, root_id) if call.failed]
+    excused: set[str] = set()  # spans with a failed call somewhere below
+    for call in failed:
+        for attempt in call.attempts:
+            enclosing = attempt.span.parent_id
+            while enclosing in parents and enclosing not in excused:
+                excused.add(enclosing)
+                enclosing = parents[enclosing]
+    return frozenset(
+        replace(call.attempts[-1].point, replica="") for call in failed if not _is_explained(call, excused)
+    )
+
+
+def _is_explained(call: AttemptedCall, excused: set[str]) -> bool:
+    return any(attempt.injected or attempt.span.span_id in excused for attempt in call.attempts)
