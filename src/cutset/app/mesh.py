@@ -1,5 +1,6 @@
 """Runs a mesh from its mesh.yaml and follows it: what changes there is taken over, and who changed it can wait."""
 
+import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from cutset.config.explore import load_mesh
 from cutset.errors import CutsetError
-from cutset.inject.local.change import FOLLOW_SECONDS, applied_file, tell_applied, version_of
+from cutset.inject.local.change import FOLLOW_SECONDS, RunningMesh, applied_file, tell_applied, version_of
 from cutset.inject.local.mesh import Mesh, run_mesh
 from cutset.model.mesh import MeshSpec
 from cutset.workload.recording.tap import tap_filter
@@ -41,10 +42,16 @@ def following(file: Path, mesh: Mesh, refused: Callable[[str], None] = lambda _:
     """
     ended = threading.Event()
     seen = version_of(file.read_bytes())
-    start = (file, mesh, ended, refused)
+    told = RunningMesh(
+        os.getpid(),
+        keyed=mesh.keyed,
+        ports={service.name: service.port for service in mesh.spec.services},
+        edge_port=mesh.spec.edge_port,
+    )
+    start = (file, mesh, told, ended, refused)
     known = {"seen": seen, "spec": load_mesh(file)}
     follower = threading.Thread(target=_follow, args=start, kwargs=known, name="cutset-mesh-follower")
-    tell_applied(file, seen)
+    tell_applied(file, told, seen)
     follower.start()
     try:
         yield
@@ -55,7 +62,14 @@ def following(file: Path, mesh: Mesh, refused: Callable[[str], None] = lambda _:
 
 
 def _follow(
-    file: Path, mesh: Mesh, ended: threading.Event, refused: Callable[[str], None], *, seen: str, spec: MeshSpec
+    file: Path,
+    mesh: Mesh,
+    told: RunningMesh,
+    ended: threading.Event,
+    refused: Callable[[str], None],
+    *,
+    seen: str,
+    spec: MeshSpec,
 ) -> None:
     while not ended.wait(FOLLOW_SECONDS):
         try:
@@ -73,4 +87,4 @@ def _follow(
         except CutsetError as error:
             problem = error.message
             refused(problem)
-        tell_applied(file, seen, problem)
+        tell_applied(file, told, seen, problem)

@@ -13,7 +13,7 @@ class MeshService:
     replicas: tuple[str, ...]  # host:port; they are called "1", "2", … in points and spans
     port: int = 0  # of the outbound listener; 0: any free one
     retries: int | None = None  # None: as many as there are other replicas
-    timeout_seconds: float = 15.0
+    timeout_seconds: float | None = None  # of a call with all its retries; None: callers decide how long they wait
     outlier_detection: bool = False
     retry_budget_percent: float | None = None  # of the requests under way, as many may be retries; None: no limit
     hedge_after_seconds: float | None = None  # without an answer by then, another replica is asked as well

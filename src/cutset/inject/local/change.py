@@ -6,7 +6,11 @@ kept beside it too.
 
 import hashlib
 import json
+import os
 import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from cutset.errors import TargetError
@@ -14,27 +18,55 @@ from cutset.errors import TargetError
 FOLLOW_SECONDS = 0.2  # between two looks of the mesh at its file
 
 
+@dataclass(frozen=True, slots=True)
+class RunningMesh:
+    """What whoever runs a mesh tells of it."""
+
+    process: int  # who runs it
+    seen: str = ""  # the version of the file that was looked at last
+    problem: str = ""  # why that was not taken over; "" if it was
+    keyed: bool = True  # whether it has a key, without which it obeys no plan
+    ports: Mapping[str, int] = field(default_factory=dict, hash=False)  # where callers reach each service
+    edge_port: int = 0
+
+
+def running_mesh(file: Path) -> RunningMesh | None:
+    """The mesh that runs from this file, if there is one."""
+    with suppress(OSError, ValueError, TypeError):  # it may be gone, or somebody else's
+        told = RunningMesh(**json.loads(applied_file(file).read_bytes()))
+        os.kill(told.process, 0)  # who was killed could not take back what was told
+        return told
+    return None
+
+
 def change_running_mesh(file: Path, text: str, *, patience: float = 40.0) -> None:
     """Writes the file and waits until the mesh that follows it has taken it over; else leaves it as it was."""
-    if not applied_file(file).exists():
-        raise TargetError(f"No mesh runs from `{file}`", hint=f"Start it with `cutset mesh up {file}`")
+    if running_mesh(file) is None:
+        raise not_running(file)
     before = file.read_bytes()
     if not (first := first_version(file)).exists():
         put(first, before)
     put(file, text.encode())
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
-        told = json.loads(applied_file(file).read_text()) if applied_file(file).exists() else {}
-        if told.get("seen") == version_of(text.encode()):
-            if told["problem"]:
+        told = running_mesh(file)
+        if told is None:
+            put(file, before)
+            raise not_running(file)
+        if told.seen == version_of(text.encode()):
+            if told.problem:
                 put(file, before)
-                raise TargetError(f"The mesh did not take the changes of `{file}`: {told['problem']}", hint=_hint(file))
+                raise TargetError(f"The mesh did not take the changes of `{file}`: {told.problem}", hint=_hint(file))
             return
         time.sleep(FOLLOW_SECONDS / 4)
     put(file, before)
     raise TargetError(
         f"The mesh did not take the changes of `{file}` within {patience:g} s: does it still run?", hint=_hint(file)
     )
+
+
+def not_running(file: Path) -> TargetError:
+    return TargetError(f"No mesh runs from `{file}`", hint=f"Start it with `cutset mesh up {file}`")
 
 
 def first_version(file: Path) -> Path:
@@ -51,8 +83,8 @@ def applied_file(file: Path) -> Path:
     return file.with_name(file.name + ".applied")
 
 
-def tell_applied(file: Path, version: str, problem: str = "") -> None:
-    put(applied_file(file), json.dumps({"seen": version, "problem": problem}).encode())
+def tell_applied(file: Path, mesh: RunningMesh, version: str, problem: str = "") -> None:
+    put(applied_file(file), json.dumps(asdict(replace(mesh, seen=version, problem=problem))).encode())
 
 
 def version_of(content: bytes) -> str:

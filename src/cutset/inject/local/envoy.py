@@ -216,7 +216,7 @@ def _stood_in(spec: MeshSpec, service: MeshService) -> list[Json]:
         routes.append(
             {
                 "match": {"safe_regex": {"regex": f"/.*/{re.escape(api)}"}},
-                "route": {"cluster": _STAND_IN, "timeout": f"{2 * service.timeout_seconds}s"},  # it makes two calls
+                "route": {"cluster": _STAND_IN, "timeout": _timeout(service, calls=2)},
                 "request_headers_to_add": added,
             }
         )
@@ -224,7 +224,7 @@ def _stood_in(spec: MeshSpec, service: MeshService) -> list[Json]:
 
 
 def _route_to(service: MeshService) -> Json:
-    route: Json = {"cluster": f"outbound:{service.name}", "timeout": f"{service.timeout_seconds}s"}
+    route: Json = {"cluster": f"outbound:{service.name}", "timeout": _timeout(service)}
     retries = len(service.replicas) - 1 if service.retries is None else service.retries
     if retries:
         hedge_after = service.hedge_after_seconds
@@ -233,6 +233,11 @@ def _route_to(service: MeshService) -> Json:
         if hedging:
             route["hedge_policy"] = {"hedge_on_per_try_timeout": True}
     return {"match": {"prefix": "/"}, "route": route, **_shown_status(service)}
+
+
+def _timeout(service: MeshService, calls: int = 1) -> str:
+    """Envoy's own default of 15 s would make findings of long delays that callers handle."""
+    return f"{calls * (service.timeout_seconds or 0)}s"  # 0: none
 
 
 def _balanced(routes: list[Json]) -> Json:

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import math
 import os
 import socket
 import subprocess
@@ -42,6 +43,7 @@ class Mesh:
     # Takes other settings of the services while it runs, by a restart of Envoy on the same ports: about half a second
     # in which nobody is served. Raises CutsetError, and goes on as before, if that is not possible.
     reload: Callable[[MeshSpec], None] = field(compare=False, repr=False)
+    keyed: bool = False  # without a key it obeys no plan
 
 
 @contextmanager
@@ -80,7 +82,7 @@ def run_mesh(spec: MeshSpec, *, key: bytes = b"", work_dir: Path) -> Iterator[Me
             settings = wanted
 
         resolved = start(spec)
-        yield _mesh(resolved, reload)
+        yield _mesh(resolved, reload, keyed=bool(key))
 
 
 def _start(running: ExitStack, spec: MeshSpec, binary: Path, key: bytes, work_dir: Path) -> MeshSpec:
@@ -128,7 +130,7 @@ def _on_same_ports(wanted: MeshSpec, running: MeshSpec) -> MeshSpec:
     )
 
 
-def _mesh(spec: MeshSpec, reload: Callable[[MeshSpec], None]) -> Mesh:
+def _mesh(spec: MeshSpec, reload: Callable[[MeshSpec], None], *, keyed: bool) -> Mesh:
     addresses = {service.name: f"{LOOPBACK}:{service.port}" for service in spec.services}
     return Mesh(
         spec=spec,
@@ -137,6 +139,7 @@ def _mesh(spec: MeshSpec, reload: Callable[[MeshSpec], None]) -> Mesh:
         entry_url=f"http://{addresses[spec.entry]}" if spec.entry else "",
         admin_url=f"http://{LOOPBACK}:{spec.admin_port}",
         reload=reload,
+        keyed=keyed,
     )
 
 
@@ -238,14 +241,16 @@ def _service_problems(service: MeshService) -> Iterator[str]:
             yield f"expected host:port for a replica, found `{address}`"
     if service.retries is not None and service.retries < 0:
         yield f"expected 0 or more retries, found {service.retries}"
-    if service.timeout_seconds <= 0:
+    if service.timeout_seconds is not None and service.timeout_seconds <= 0:
         yield f"expected a timeout above 0 seconds, found {service.timeout_seconds}"
     yield from _remedy_problems(service)
 
 
 def _remedy_problems(service: MeshService) -> Iterator[str]:
-    if service.hedge_after_seconds is not None and not 0 < service.hedge_after_seconds < service.timeout_seconds:
-        yield f"expected to hedge after 0 to {service.timeout_seconds} seconds, found {service.hedge_after_seconds}"
+    limit = service.timeout_seconds or math.inf
+    if service.hedge_after_seconds is not None and not 0 < service.hedge_after_seconds < limit:
+        within = f"after 0 to {limit} seconds" if service.timeout_seconds else "after more than 0 seconds"
+        yield f"expected to hedge {within}, found {service.hedge_after_seconds}"
     if service.hedge_after_seconds and not (len(service.replicas) - 1 if service.retries is None else service.retries):
         yield "to hedge is to retry early, so it needs at least one retry"
     if service.retry_budget_percent is not None and not 0 < service.retry_budget_percent <= 100:

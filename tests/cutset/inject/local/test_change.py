@@ -1,21 +1,28 @@
 """Changing a file that a mesh follows; a mesh that really does is in `app/test_mesh.py`."""
 
+import os
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cutset.errors import TargetError
 from cutset.inject.local.change import (
+    RunningMesh,
     applied_file,
     change_running_mesh,
     first_version,
     put,
+    running_mesh,
     tell_applied,
     version_of,
 )
+
+US = RunningMesh(os.getpid())
 
 
 @pytest.fixture
@@ -31,9 +38,9 @@ def follower(file: Path, problem: str = "") -> Iterator[None]:
 
     def follow() -> None:
         while not ended.wait(0.01):
-            tell_applied(file, version_of(file.read_bytes()), problem)
+            tell_applied(file, US, version_of(file.read_bytes()), problem)
 
-    tell_applied(file, version_of(file.read_bytes()))
+    tell_applied(file, US, version_of(file.read_bytes()))
     thread = threading.Thread(target=follow)
     thread.start()
     try:
@@ -72,8 +79,27 @@ def test_without_a_running_mesh_nothing_is_changed(file: Path) -> None:
     assert not first_version(file).exists()
 
 
-def test_a_mesh_that_has_gone_is_not_waited_for_forever(file: Path) -> None:
-    tell_applied(file, "long ago")
+def test_a_mesh_that_was_killed_does_not_run_whatever_it_told(file: Path) -> None:
+    with subprocess.Popen(["true"]) as gone:
+        pass
+    tell_applied(file, RunningMesh(gone.pid), version_of(b"first"))
+
+    assert running_mesh(file) is None
+    with pytest.raises(TargetError, match="No mesh runs from"):
+        change_running_mesh(file, "second")
+
+
+def test_what_a_mesh_tells_of_itself_can_be_read(file: Path) -> None:
+    mesh = RunningMesh(os.getpid(), keyed=False, ports={"cart": 8001}, edge_port=8000)
+    tell_applied(file, mesh, "version", "a problem")
+
+    assert running_mesh(file) == replace(mesh, seen="version", problem="a problem")
+    applied_file(file).write_text("half of")
+    assert running_mesh(file) is None
+
+
+def test_a_mesh_that_does_not_take_a_change_is_not_waited_for_forever(file: Path) -> None:
+    tell_applied(file, US, "long ago")
     with pytest.raises(TargetError, match=r"within 0\.2 s"):
         change_running_mesh(file, "second", patience=0.2)
     assert file.read_text() == "first"

@@ -1,6 +1,7 @@
 """What the configuration promises, seen from outside: evidence in spans, a closed edge, no harm to other users."""
 
 import json
+import re
 import time
 
 import pytest
@@ -13,6 +14,13 @@ from cutset.model.mesh import MeshService, MeshSpec
 def test_a_mesh_without_filters_has_no_trace_of_them():
     spec = MeshSpec((MeshService("web", "http", ("127.0.0.1:1",)),), filters=False)
     assert "cutset.plan" not in json.dumps(bootstrap(spec, {("web", "1"): 2}))
+
+
+@pytest.mark.parametrize(("configured", "timeout"), [(None, "0s"), (2.5, "2.5s")])
+def test_the_mesh_gives_up_on_no_call_unless_it_is_told_to(configured, timeout):
+    spec = MeshSpec((MeshService("web", "http", ("127.0.0.1:1",), timeout_seconds=configured),), entry="web")
+    text = json.dumps(bootstrap(spec, {("web", "1"): 2}))
+    assert set(re.findall(r'"cluster": "outbound:web", "timeout": "(\w*\.?\w*)"', text)) == {timeout}
 
 
 def test_replicas_may_be_names_or_ipv6_addresses():
