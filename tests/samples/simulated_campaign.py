@@ -83,13 +83,18 @@ def outcome_of(system: System, cut: Cut, turn: int, unreached: Points = frozense
     calls = frozenset(execution.calls) - unreached
     if cut and not points_of(cut) & calls:
         return Outcome(cut, Verdict.UNKNOWN, f"never fired: {format_cut(cut)}", calls=calls)
+    repeats = SETTINGS.limits.failures_needed if path is None else 1
     return Outcome(
         cut,
         Verdict.FAILED if path is None else Verdict.SURVIVED,
         path=(path or frozenset()) - unreached,
         failed=frozenset(execution.failed),
         calls=calls,
+        fired=points_of(cut) & calls,
         retried=frozenset(execution.retried) - unreached,
+        trials=repeats,
+        failures=repeats if path is None else 0,
+        healthy_after=path is None,
     )
 
 

@@ -41,7 +41,7 @@ async def explore(
         config=str(config.path) if config.path and command == "explore" else "",
         part_of=part_of,
     )
-    with open_ledger(store) as ledger, (resumed_run if resume else new_run)(ledger, started) as run:
+    with open_ledger(store, key=key) as ledger, (resumed_run if resume else new_run)(ledger, started) as run:
         for event in campaign_events(ledger, run):
             yield event
         async with (

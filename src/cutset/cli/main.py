@@ -32,6 +32,7 @@ GROUPS = {
     },
     "Understand": {
         "report": ("report:report_command", "Show a campaign again: cuts, evidence, commands to replay"),
+        "check": ("check:check_command", "Prove a campaign's claims again, from its ledger alone"),
         "explain": ("faults:explain_command", "Explain a fault, and what a resilient caller does"),
         "faults": ("faults:faults_command", "List the faults that the agent can cause, and where"),
         "traces": ("traces:traces_command", "Show which traces are stored, and what was skipped"),
@@ -98,7 +99,7 @@ app = typer.Typer(
     help="Find the smallest sets of failures that break a user's request.\n\n"
     "Examples: `cutset demo`; then, with services of your own, `cutset mesh up mesh.yaml` and `cutset explore`.",
     epilog="Exit codes: 0 survived, 1 findings, 2 usage or configuration, 3 could not tell, 4 halted by a guard, "
-    "130 interrupted.",
+    "5 a claim does not hold, 130 interrupted.",
 )
 
 

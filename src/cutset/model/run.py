@@ -30,6 +30,7 @@ class RunFinished:
     """It came to an end by itself. Each resumption may add another one."""
 
     reason: str = ""  # why something is left to resume; "" if nothing is
+    seal: str = ""  # of all events so far, by whoever has the key; "" if the run had none
 
 
 @dataclass(frozen=True, slots=True)

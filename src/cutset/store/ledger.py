@@ -2,15 +2,18 @@
 
 Nothing is ever changed or deleted. A process that is killed leaves a ledger that ends with the last complete event; who
 resumes replays the events and goes on. The events of a run are chained by digests: each holds that of the one before,
-so that a record that was changed, torn or taken out is found, and named, when the run is read.
+so that a record that was changed, torn or taken out is found, and named, when the run is read. Whoever can write the
+file can write another chain; with a key, the end of a run is sealed, which only who has the key can do again.
 """
 
 import hashlib
+import hmac
 import os
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +31,9 @@ This folder belongs to Cutset: `ledger.sqlite` is the record of all that was run
 
 
 class Ledger:
-    def __init__(self, database: sqlite3.Connection, folder: Path) -> None:
+    def __init__(self, database: sqlite3.Connection, folder: Path, key: bytes) -> None:
         self._database = database
+        self._key = key
         self.folder = folder
 
     @property
@@ -37,7 +41,6 @@ class Ledger:
         return self.folder / NAME
 
     def append(self, run: str, event: RecordedEvent, *, at: float | None = None) -> None:
-        kind, fields = event_to_json(event)
         at = time.time() if at is None else at
         try:
             with self._database:
@@ -45,7 +48,11 @@ class Ledger:
                 before = self._database.execute(
                     "SELECT link FROM events WHERE run = ? ORDER BY id DESC LIMIT 1", (run,)
                 ).fetchone()
-                link = _link(before[0] if before else "", run, at, kind, fields)
+                last = before[0] if before else ""
+                if isinstance(event, RunFinished) and self._key:
+                    event = replace(event, seal=_seal(self._key, run, last, event.reason))
+                kind, fields = event_to_json(event)
+                link = _link(last, run, at, kind, fields)
                 self._database.execute(
                     "INSERT INTO events (run, at, kind, fields, link) VALUES (?, ?, ?, ?, ?)",
                     (run, at, kind, fields, link),
@@ -103,9 +110,16 @@ def _link(before: str, run: str, at: float, kind: str, fields: str) -> str:
     return hashlib.sha256("\n".join((before, run, repr(at), kind, fields)).encode()).hexdigest()
 
 
+def _seal(key: bytes, run: str, last: str, reason: str) -> str:
+    return hmac.new(key, "\n".join(("cutset ledger", run, last, reason)).encode(), hashlib.sha256).hexdigest()
+
+
 @contextmanager
-def open_ledger(folder: Path) -> Iterator[Ledger]:
-    """Opens the ledger in this folder, creating both if need be, readable by their owner alone."""
+def open_ledger(folder: Path, *, key: bytes = b"") -> Iterator[Ledger]:
+    """Opens the ledger in this folder, creating both if need be, readable by their owner alone.
+
+    With a key, the ends of runs are sealed.
+    """
     path = folder / NAME
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -123,7 +137,7 @@ def open_ledger(folder: Path) -> Iterator[Ledger]:
         ) from error
     try:
         _prepare(database, path)
-        yield Ledger(database, folder)
+        yield Ledger(database, folder, key)
     finally:
         database.close()
 

@@ -1,0 +1,286 @@
+"""Re-verifies a campaign from its ledger alone. Nothing here is shared with the search, the laboratory or the reports:
+it imports what records consist of (`model`) and how they are written (`store.codec`), and reads the file by itself.
+
+The theorem. Let a request always do the same under the same faults (determinism). A run that *called* the points C, and
+at which the faults F *fired*, is also the run of every set H that agrees with F on C: go through both side by side; the
+first difference could only be a call that is made in both and faulted in one, but every call made is in C. So
+
+- a run that survived decides that each H survives that contains F and misses the rest of C. It is a *leaf* with the
+  *condition* F and the *zone* C without F;
+- a run that failed proves that F fails, whatever else was planned.
+
+Runs in which the same fired and different calls were made (caches) are one leaf, with all their calls. Where replicas
+are told apart, (R): of a call that was seen to turn to another replica when a fault failed the first, any replica may
+stand for any other: the zone needs only the one that served, and a fault so passed over is no condition. Of any other
+call all replicas that were ever called are in the zone: a balancer sends the next request elsewhere.
+
+A request is *exact up to k* if each set of at most k points contains one that fails or is decided by a leaf. Pictures,
+and what this does not cover: docs/proof.md.
+"""
+
+import hashlib
+import hmac
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from cutset.errors import InputError, UsageError
+from cutset.model.event import CampaignStarted, ExperimentFinished, RequestAudited, RequestFinished
+from cutset.model.fault import Fault, points_of
+from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.point import Point
+from cutset.model.proof import CheckedCampaign, CheckedRequest
+from cutset.model.run import Loop, RunFinished, RunStarted
+from cutset.store.codec import RecordedEvent, event_from_json
+
+MOST_SETS = 1_000_000  # of one size that are looked at, a minute or two; beyond that the checker says that it gave up
+BY_DETERMINISM = ("exact", "strict")  # certificates whose claims rest on determinism alone
+
+
+def check(
+    ledger: Path, run: str = "", *, key: bytes = b"", tell: Callable[[str], None] = lambda _: None
+) -> CheckedCampaign:
+    """The campaign of this id, by default the latest. With a `key`, its end must have been sealed with it."""
+    rows = _rows(ledger, run)
+    run, link, sealed = rows[0][1], "", False
+    wrong: list[str] = []
+    events: list[RecordedEvent] = []
+    for number, _, at, kind, fields, written in rows:
+        event = event_from_json(kind, fields)
+        if isinstance(event, RunFinished):
+            sealed = bool(key) and hmac.compare_digest(event.seal, _seal(key, run, link, event.reason))
+        link = hashlib.sha256("\n".join((link, run, repr(at), kind, fields)).encode()).hexdigest()
+        if link != written and not wrong:
+            wrong.append(f"record {number} ({kind}) is not as it was written, or one before it is missing")
+        events.append(event)
+    begun = next((each for each in reversed(events) if isinstance(each, CampaignStarted)), None)
+    finished = isinstance(events[-1], RunFinished)  # else it was interrupted, or its end was taken away
+    if key and finished and not sealed:
+        wrong.append("it is not sealed with this key: it was changed, or recorded with another key")
+    return CheckedCampaign(
+        id=run,
+        effect=begun.effect if begun else "",
+        records=len(rows),
+        head=link,
+        sealed=sealed,
+        finished=finished,
+        requests=tuple(_checked(name, begun, events, tell) for name in begun.requests) if begun else (),
+        wrong=tuple(wrong),
+    )
+
+
+def _seal(key: bytes, run: str, link: str, reason: str) -> str:
+    """What `store.ledger` puts on the end of a run. Who lacks the key cannot put it on another chain."""
+    return hmac.new(key, "\n".join(("cutset ledger", run, link, reason)).encode(), hashlib.sha256).hexdigest()
+
+
+def _rows(ledger: Path, wanted: str) -> list[tuple[Any, ...]]:
+    """Writes nothing: what is on a read-only disk can be checked."""
+    if not ledger.exists():
+        raise UsageError(f"There is no ledger at `{ledger}`", hint="Run `cutset explore` or `cutset demo` first")
+    # A log beside it: another process is at it, or was killed. Else nothing is expected, not even leave to write one.
+    mode = "mode=ro" if Path(f"{ledger}-wal").exists() else "immutable=1"
+    database = sqlite3.connect(f"{ledger.resolve().as_uri()}?{mode}", uri=True)
+    try:
+        begun = "SELECT run, fields FROM events WHERE kind = 'RunStarted' ORDER BY id"
+        campaigns = {
+            run: event.part_of
+            for run, fields in database.execute(begun)
+            if isinstance(event := event_from_json("RunStarted", fields), RunStarted) and event.loop is Loop.CAMPAIGN
+        }
+        found = [run for run, part_of in campaigns.items() if (run == wanted if wanted else not part_of)]
+        if not found:
+            raise UsageError(f"There is no campaign {f'`{wanted}` ' if wanted else ''}in `{ledger}`")
+        query = "SELECT id, run, at, kind, fields, link FROM events WHERE run = ? ORDER BY id"
+        return database.execute(query, (found[-1],)).fetchall()
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"`{ledger}` is not a readable ledger: {error}", hint="Restore it from a copy") from error
+    finally:
+        database.close()
+
+
+def _checked(
+    name: str, begun: CampaignStarted, events: Sequence[RecordedEvent], tell: Callable[[str], None]
+) -> CheckedRequest:
+    """What the campaign claims of this request, held against what its runs prove."""
+    audits = [each for each in events if isinstance(each, RequestAudited) and each.request == name]
+    ends = [each for each in events if isinstance(each, RequestFinished) and each.request == name]
+    end = ends[-1] if ends else RequestFinished(request=name, complete_up_to=-1, reason="it was interrupted")
+    outcomes = [run for audit in audits for run in audit.runs]
+    outcomes += [each.outcome for each in events if isinstance(each, ExperimentFinished) and each.request == name]
+    not_reached = audits[-1].not_reached if audits else frozenset()
+    usual = frozenset[Point]().union(*(audit.calls for audit in audits)) - not_reached
+    proof = Proof([each for each in outcomes if not _doubt(each, begun)], usual, not_reached)
+    tell(name)
+    open_set, proven = proof.first_open(begun.max_size)
+    trusted = end.predicted if begun.across_requests == "trust" else ()
+    by_determinism = begun.certificates in BY_DETERMINISM and begun.strategy == "cuts" and not trusted
+    exact = end.complete_up_to if by_determinism else end.exact_up_to
+    wrong = list(_false_findings(outcomes, begun, proof))
+    if proven < exact:
+        gap = f"nothing decides {_named(open_set)}" if open_set is not None else "there are too many sets to check"
+        wrong.append(f"said to be exact up to size {exact}, but proven up to {proven}: {gap}")
+    return CheckedRequest(
+        name=name,
+        asked_up_to=begun.max_size,
+        claimed_up_to=end.complete_up_to,
+        exact_up_to=exact,
+        assumption=end.assumption,
+        proven_up_to=proven,
+        open=open_set,
+        findings=tuple(proof.points_in(cut) for cut in proof.failing if cut.bit_count() <= begun.max_size),
+        degraded=sum(outcome.verdict is Verdict.DEGRADED for outcome in proof.survivors),
+        points=len(proof.bit),
+        runs=len(proof.runs),
+        not_reached=not_reached,
+        undecided=end.undecided,
+        trusted=trusted,
+        by_failover=bool(proof.failed_over),
+        trials=min((outcome.trials for outcome in proof.survivors), default=0),
+        varying=proof.varying(),
+        unfinished=end.reason,
+        wrong=tuple(wrong),
+    )
+
+
+def _doubt(outcome: Outcome, begun: CampaignStarted) -> str:
+    """Why a run proves nothing; empty if it does."""
+    cut, failed = points_of(outcome.cut), outcome.verdict is Verdict.FAILED
+    missed = cut & outcome.calls - outcome.fired
+    doubts = {
+        "its verdict is unknown": outcome.verdict is Verdict.UNKNOWN,
+        "its faults are not for every call": any(each != Fault(each.point, each.effect) for each in outcome.cut),
+        f"it is no {begun.effect}": begun.effect and any(str(each.effect) != begun.effect for each in outcome.cut),
+        "no fault is proven to have fired": cut and not outcome.fired,
+        "what fired was not planned, or not called": not outcome.fired <= cut & outcome.calls,
+        f"{_named(missed)} was called, and is not proven to have been failed": missed and not failed,
+        f"it failed {outcome.failures} times, not {begun.repeats}": failed and outcome.failures < max(begun.repeats, 1),
+        "the request was not asked for without it, right after": failed and cut and not outcome.healthy_after,
+    }
+    return next((doubt for doubt, holds in doubts.items() if holds), "")
+
+
+def _false_findings(outcomes: Sequence[Outcome], begun: CampaignStarted, proof: "Proof") -> Iterator[str]:
+    """Of the sets that are reported as findings, those that are not proven to fail, or proven not to be minimal."""
+    failed = [each for each in outcomes if each.verdict is Verdict.FAILED and 0 < len(each.cut) <= begun.max_size]
+    for outcome in failed:
+        cut = points_of(outcome.cut)
+        if any(points_of(other.cut) < cut for other in failed):
+            continue  # reports leave out what contains another
+        backed = [each for each in failed if each.cut == outcome.cut and not _doubt(each, begun)]
+        if not backed:
+            yield f"the finding {_named(cut)} is not proven: {_doubt(outcome, begun)}"
+        elif any(proof.mask(each.fired) in proof.failing and each.fired < cut for each in backed):
+            yield f"the finding {_named(cut)} is not minimal: only {_named(backed[0].fired)} fired"
+
+
+def _named(points: Points) -> str:
+    return " + ".join(map(str, sorted(points))) or "the request without a fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A run that survived; bit sets."""
+
+    zone: int
+    condition: int
+
+    def decides(self, points: int) -> bool:
+        return not points & self.zone and points & self.condition == self.condition
+
+
+class Proof:
+    """What runs of one request prove about sets of points, as bit sets. `usual` calls are made without any fault."""
+
+    def __init__(self, runs: Sequence[Outcome], usual: Points, not_reached: Points) -> None:
+        self.runs = runs
+        self.survivors = [run for run in runs if run.verdict is not Verdict.FAILED]
+        called = usual.union(*(run.calls for run in runs)) - not_reached
+        known = called.union(*(points_of(run.cut) for run in runs)) - not_reached
+        self.bit = {point: 1 << number for number, point in enumerate(sorted(known))}
+        self.replicas: dict[Point, int] = defaultdict(int)  # of each call, those that were ever called
+        for point in called:
+            self.replicas[_call(point)] |= self.bit[point]
+        self.failed_over = {_call(point) for run in runs for point in run.fired & run.retried}
+        self.leaves = self._leaves(frozenset(map(_call, usual)))
+        failing = {self._blamed(run) for run in runs if run.verdict is Verdict.FAILED and run.cut}
+        minimal = [cut for cut in failing if not any(less & cut == less != cut for less in failing)]
+        self.failing = sorted(minimal, key=lambda cut: (cut.bit_count(), cut))
+
+    def first_open(self, most: int) -> tuple[Points | None, int]:
+        """The smallest set of at most so many points that nothing decides, and up to which size there is none.
+
+        Take any open set H, and G inside it, at first empty. A leaf that decides G, but not H, has its condition in G,
+        so H has a point in its zone: G and that point are inside H, too. So every open set is come by, or one inside.
+        """
+        level = {0}
+        for size in range(most + 1):
+            following: set[int] = set()
+            for points in level:
+                if any(points & cut == cut for cut in self.failing):
+                    continue
+                zones = [leaf.zone for leaf in self.leaves if leaf.decides(points)]
+                if not zones:
+                    return self.points_in(points), size - 1
+                zone = min(zones, key=int.bit_count)
+                following.update(points | bit for bit in self.bit.values() if bit & zone)
+                if len(following) > MOST_SETS:
+                    return None, size
+            level = following
+        return None, most if self.replicas else -1  # where no call was seen, everything survives in vain
+
+    def varying(self) -> bool:
+        """Whether the same faults were seen to have different consequences."""
+        made = {(condition, calls) for _, _, condition, calls in self._traced()}
+        came_and_went = len(made) > len({condition for condition, _ in made})
+        flaky = any(0 < run.failures < run.trials for run in self.runs)
+        return came_and_went or flaky or any(map(self.survives, self.failing))
+
+    def survives(self, points: int) -> bool:
+        return any(leaf.decides(points) for leaf in self.leaves)
+
+    def mask(self, points: Points) -> int:
+        return sum(self.bit.get(point, 0) for point in points)
+
+    def points_in(self, mask: int) -> Points:
+        return frozenset(point for point, bit in self.bit.items() if bit & mask)
+
+    def _blamed(self, run: Outcome) -> int:
+        """What fired; unless that survives: then some of the trace is missing, and all of the cut is to blame."""
+        fired = self.mask(run.fired)
+        return self.mask(points_of(run.cut)) if self.survives(fired) else fired
+
+    def _leaves(self, usual: frozenset[Point]) -> list[Leaf]:
+        made = {0: usual}  # by condition: the calls of all runs with it
+        for _, _, condition, calls in self._traced():
+            made[condition] = made.get(condition, calls) | calls
+        leaves = []
+        for run, zone, condition, calls in self._traced():
+            leaves.append(Leaf((zone | self._ever_called(made[condition] - calls)) & ~condition, condition))
+            cut = self.mask(points_of(run.cut))
+            if not cut & ~condition & self._ever_called(calls - self.failed_over):
+                leaves.append(Leaf(sum(self.bit.values()) & ~cut, cut))  # where runs vary: itself, and nothing else
+        return leaves
+
+    def _traced(self) -> Iterator[tuple[Outcome, int, int, frozenset[Point]]]:
+        """Each survivor; what it relied on to be as it was, what fired and mattered, and which calls were made."""
+        for run in self.survivors:
+            cut, called = self.mask(points_of(run.cut)), self.mask(run.calls)
+            condition = 0
+            for point in run.fired:
+                replicas = self.replicas[_call(point)]
+                if point in run.failed or point not in run.retried or not replicas & called & ~cut:  # none stepped in
+                    condition |= replicas & cut
+            served = frozenset(map(_call, self.points_in(called & ~cut)))
+            zone = called & ~cut | self._ever_called(served - self.failed_over)
+            yield run, zone, condition, frozenset(map(_call, self.points_in(called)))
+
+    def _ever_called(self, calls: frozenset[Point]) -> int:
+        return sum(self.replicas[call] for call in calls)
+
+
+def _call(point: Point) -> Point:
+    return replace(point, replica="")

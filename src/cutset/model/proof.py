@@ -1,0 +1,66 @@
+"""What `cutset.check` finds of a campaign's claims."""
+
+from dataclasses import dataclass
+
+from cutset.model.outcome import Points
+
+SURE = 0.95  # where runs vary: how surely a failure was not overlooked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedRequest:
+    name: str
+    asked_up_to: int  # the size
+    claimed_up_to: int  # complete, by the campaign's word
+    exact_up_to: int  # the part of that claim that is to rest on determinism alone
+    assumption: str  # what the rest of it rests on
+    proven_up_to: int  # by determinism alone, as derived here
+    open: Points | None  # the first set that nothing decides
+    findings: tuple[Points, ...]  # what is proven to fail, without what contains another
+    degraded: int  # surviving runs whose answer lacked a part
+    points: int
+    runs: int  # that prove something
+    not_reached: Points  # calls that no fault reaches
+    undecided: tuple[Points, ...]
+    trusted: tuple[Points, ...]  # taken to fail, untested
+    by_failover: bool  # replicas stood for each other
+    trials: int  # the fewest requests that a survivor rests on
+    varying: bool  # runs differed although the same fired
+    unfinished: str  # why it claims no more
+    wrong: tuple[str, ...]  # claims that do not hold
+
+    @property
+    def minimal(self) -> int:
+        """How many findings are proven to be minimal: what is inside them contains no finding, so a leaf decides it."""
+        return sum(len(cut) <= self.proven_up_to + 1 for cut in self.findings)
+
+    @property
+    def proven(self) -> bool:
+        gaps = self.wrong or self.unfinished or self.not_reached or self.undecided or self.trusted
+        return self.proven_up_to >= self.asked_up_to and not gaps
+
+    @property
+    def overlooked(self) -> float:
+        """Where runs vary, what fails a smaller share of requests than this may have been overlooked."""
+        return 1 - (1 - SURE) ** (1 / max(self.trials, 1)) if self.varying else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedCampaign:
+    id: str
+    effect: str  # what was injected
+    records: int
+    head: str  # the chain's last link
+    sealed: bool  # with the key that was given
+    finished: bool
+    requests: tuple[CheckedRequest, ...]
+    wrong: tuple[str, ...]  # with the record as a whole
+
+    @property
+    def refuted(self) -> tuple[str, ...]:
+        return *self.wrong, *(f"{each.name}: {wrong}" for each in self.requests for wrong in each.wrong)
+
+    @property
+    def proven(self) -> bool:
+        """All that was asked for is decided, by determinism alone."""
+        return self.finished and not self.refuted and all(request.proven for request in self.requests)

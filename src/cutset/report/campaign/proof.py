@@ -1,0 +1,141 @@
+"""What the checker says of a campaign: a line at the end of every exploration, the whole proof in words, and JSON."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.markup import escape
+
+from cutset.model.outcome import Points
+from cutset.model.proof import SURE, CheckedCampaign, CheckedRequest
+from cutset.model.wording import count
+
+FORMAT = 1
+_THEOREM = """\
+Theorem      Each set of at most so many calls contains a finding or survives. For a run decides every set that agrees
+             with it on all that it called, and one run or another decides each set that contains no finding.
+Findings     failed as often as was asked for, with faults that are proven to have fired, and the request worked without
+             them right after. A minimal one has nothing smaller inside it that fails.
+Assumes      The same faults have the same consequences. Traces of surviving requests are whole."""
+_BY_FAILOVER = """\
+             A call that was seen to turn to another replica when one failed can do with any of its replicas."""
+_NOT_COVERED = """\
+Not covered  Calls that were never seen, effects other than {effect}, larger sets, what changes with time or load."""
+
+
+def verdict_line(checked: CheckedCampaign) -> str:
+    """With rich's markup."""
+    if checked.refuted:
+        return f"[red]✗ checked[/]    {len(checked.refuted)} of its claims do not hold: {escape(checked.refuted[0])}"
+    if checked.proven:
+        size = min((request.proven_up_to for request in checked.requests), default=0)
+        words = f"[green]✓ checked[/]    exact up to size {size} in all requests, proven again from the ledger alone"
+    else:
+        words = f"[magenta]✓ checked[/]    its claims hold; {escape(_reservations(checked))}"
+    return f"{words}  [dim]{_record(checked)}[/]"
+
+
+def to_lines(checked: CheckedCampaign) -> Iterator[str]:
+    """With rich's markup."""
+    yield f"[bold]{escape(checked.id)}[/]  [dim]{_record(checked)}, head {checked.head[:16]}[/]"
+    for wrong in checked.wrong:
+        yield f"  [red]✗ {escape(wrong)}[/]"
+    for request in checked.requests:
+        yield ""
+        yield f"[bold]{escape(request.name)}[/]  {_claim(request)}"
+        yield from (f"  {line}" for line in _request_lines(request))
+    yield ""
+    yield from _THEOREM.splitlines()
+    if any(request.by_failover for request in checked.requests):
+        yield _BY_FAILOVER
+    yield _NOT_COVERED.format(effect=escape(checked.effect or "the one injected"))
+    yield ""
+    yield verdict_line(checked)
+
+
+def to_document(checked: CheckedCampaign) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "campaign": checked.id,
+        "proven": checked.proven,
+        "refuted": list(checked.refuted),
+        "records": checked.records,
+        "head": checked.head,
+        "sealed": checked.sealed,
+        "finished": checked.finished,
+        "requests": [
+            {
+                "name": request.name,
+                "proven": request.proven,
+                "asked_up_to": request.asked_up_to,
+                "claimed_up_to": request.claimed_up_to,
+                "claimed_exact_up_to": request.exact_up_to,
+                "proven_up_to": request.proven_up_to,
+                "open": None if request.open is None else _texts(request.open),
+                "findings": [_texts(cut) for cut in request.findings],
+                "minimal": request.minimal,
+                "points": request.points,
+                "runs": request.runs,
+                "not_reached": _texts(request.not_reached),
+                "undecided": [_texts(cut) for cut in request.undecided],
+                "trusted": [_texts(cut) for cut in request.trusted],
+                "varying": request.varying,
+                "overlooked_share": round(request.overlooked, 4),
+                "unfinished": request.unfinished,
+                "refuted": list(request.wrong),
+            }
+            for request in checked.requests
+        ],
+    }
+
+
+def _record(checked: CheckedCampaign) -> str:
+    whole = ", " if checked.wrong else ", chain whole, "
+    return (
+        count(checked.records, "record") + whole + ("sealed with this key" if checked.sealed else "not authenticated")
+    )
+
+
+def _claim(request: CheckedRequest) -> str:
+    if request.proven_up_to < 0:
+        return f"[magenta]nothing is proven[/]: {escape(request.unfinished or 'nothing was injected')}"
+    effort = f"{count(request.runs, 'run')} over {count(request.points, 'point')}"
+    words = f"exact up to size {request.proven_up_to}, by {effort}"
+    return f"[green]{words}[/]" if request.proven else words
+
+
+def _request_lines(request: CheckedRequest) -> Iterator[str]:
+    for wrong in request.wrong:
+        yield f"[red]✗ does not hold[/]  {escape(wrong)}"
+    if request.findings:
+        yield f"{count(len(request.findings), 'finding')} proven, {request.minimal} of them minimal"
+    if request.claimed_up_to > max(request.proven_up_to, request.exact_up_to):
+        more = f"sizes {request.proven_up_to + 1} to {request.claimed_up_to} rest on: {request.assumption or 'nothing'}"
+        yield f"[magenta]? not derived here[/]  {escape(more)}"
+    if request.proven_up_to < request.asked_up_to:
+        what = "too many sets to check" if request.open is None else escape(_cut(request.open))
+        yield f"[magenta]? open[/]  {what}  [dim]{escape(request.unfinished)}[/]"
+    for cut in request.trusted:
+        yield f"[magenta]? untested[/]  {escape(_cut(cut))}  [dim]trusted to fail, since it fails another request[/]"
+    if request.not_reached:
+        calls = ", ".join(_texts(request.not_reached))
+        yield f"[magenta]! not covered[/]  {escape(calls)}  [dim]no fault reaches it[/]"
+    if request.varying:
+        yield (
+            f"[magenta]~ runs vary[/]  what fails less than {request.overlooked:.0%} of requests may be overlooked "
+            f"[dim]({count(request.trials, 'trial')} per experiment or more; {SURE:.0%} certainty)[/]"
+        )
+
+
+def _reservations(checked: CheckedCampaign) -> str:
+    if not checked.finished:
+        return "it was interrupted"
+    short = [each for each in checked.requests if not each.proven]
+    return f"not all that was asked for is proven for {', '.join(each.name for each in short)}"
+
+
+def _texts(points: Points) -> list[str]:
+    return sorted(map(str, points))
+
+
+def _cut(points: Points) -> str:
+    return " + ".join(_texts(points)) or "the request without a fault"
