@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cutset.app.api.harden import harden_campaign
     from cutset.app.api.reproduce import reproduce_failure
     from cutset.app.api.traces import ingest, survey_store
+    from cutset.app.check import check_campaign
     from cutset.app.mesh import run_mesh_file
     from cutset.app.report import exit_code, read_campaign
     from cutset.config.explore import Config, load_config
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from cutset.model.finding import Finding
     from cutset.model.outcome import Outcome, Verdict
     from cutset.model.point import Point
+    from cutset.model.proof import CheckedCampaign, CheckedRequest
     from cutset.model.request import Expectation, Request, Step
     from cutset.model.summary import CampaignSummary, RequestSummary
     from cutset.model.target import Target
@@ -35,6 +37,8 @@ __version__ = "0.1.0"
 __all__ = [
     "Campaign",
     "CampaignSummary",
+    "CheckedCampaign",
+    "CheckedRequest",
     "Config",
     "Cut",
     "CutsetError",
@@ -49,6 +53,7 @@ __all__ = [
     "Step",
     "Target",
     "Verdict",
+    "check_campaign",
     "exit_code",
     "explore",
     "format_cut",
@@ -70,6 +75,7 @@ _PLACES = {
     "app.api.harden": ("harden_campaign",),
     "app.api.reproduce": ("reproduce_failure",),
     "app.api.traces": ("ingest", "survey_store"),
+    "app.check": ("check_campaign",),
     "app.mesh": ("run_mesh_file",),
     "app.report": ("exit_code", "read_campaign"),
     "config.explore": ("Config", "load_config"),
@@ -79,6 +85,7 @@ _PLACES = {
     "model.finding": ("Finding",),
     "model.outcome": ("Outcome", "Verdict"),
     "model.point": ("Point",),
+    "model.proof": ("CheckedCampaign", "CheckedRequest"),
     "model.request": ("Expectation", "Request", "Step"),
     "model.summary": ("CampaignSummary", "RequestSummary"),
     "model.target": ("Target",),

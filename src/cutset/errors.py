@@ -5,7 +5,8 @@
     ├── InputError        a file, payload or string is malformed                  exit 2
     ├── TargetError       a server or process that we need is not there           exit 3
     ├── PlanError         a cut cannot be expressed or does not fit its carrier    exit 2
-    └── HaltedError       a guard stopped the campaign                            exit 4
+    ├── HaltedError       a guard stopped the campaign                            exit 4
+    └── RefutedError      what a campaign claims does not follow from its record  exit 5
 
 A message states what was wrong and where, with the offending value; the hint says what to do next.
 Only `cutset.cli` prints errors and picks exit codes.
@@ -39,3 +40,7 @@ class PlanError(CutsetError):
 
 class HaltedError(CutsetError):
     exit_code = 4
+
+
+class RefutedError(CutsetError):
+    exit_code = 5

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cutset.check import check
+from cutset.errors import RefutedError
 from cutset.model.proof import CheckedCampaign
 from cutset.store.ledger import NAME
-
-REFUTED = 5  # an exit code of its own: neither "findings" nor "could not tell"
 
 
 def check_campaign(
@@ -28,5 +27,15 @@ def check_campaign(
 def exit_code(checked: CheckedCampaign) -> int:
     """0: all that was asked for is proven; 3: what is claimed holds, and is less; 5: a claim does not hold."""
     if checked.refuted:
-        return REFUTED
+        return RefutedError.exit_code
     return 0 if checked.proven else 3
+
+
+def require(checked: CheckedCampaign) -> None:
+    """For whoever has just recorded the campaign: nobody else had a hand in it."""
+    if checked.refuted:
+        raise RefutedError(
+            f"What this campaign reports does not follow from its record: {checked.refuted[0]}",
+            hint="This is a mistake in Cutset, not of yours: do not rely on the report, and report it with what "
+            f"`cutset check {checked.id}` says",
+        )

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from cutset.app.check import check_campaign, require
 from cutset.app.demo import (
     HOST,
     REPLICA_REQUEST,
@@ -96,7 +97,9 @@ def demo_command(
             raise typer.Exit(show_retrial(retrial, as_json=as_json))
         events = explore(config, key=key, store=store, command="demo")
         campaign = run_campaign(events, store, resumable=False)
-        show_campaign(campaign, store, as_json=as_json)
+        checked = check_campaign(store, campaign.id, key=key)
+        show_campaign(campaign, store, as_json=as_json, checked=checked)
+        require(checked)
         summary = campaign.summary
         code = show_check(summary, check_answers(summary, answer_key(summary, config.points, replicas)))
         if keep:

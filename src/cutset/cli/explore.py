@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from cutset.app.check import check_campaign, require
 from cutset.app.explore import Retrial, explore, replay_finding
 from cutset.app.report import exit_code
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, RequestOption, StoreOption
@@ -138,7 +139,10 @@ def explore_command(
     if replay:
         raise typer.Exit(show_retrial(run_async(replay_finding(config, replay, key=key, store=store)), as_json=as_json))
     campaign = run_campaign(explore(config, key=key, store=store, resume=resume), store)
-    raise typer.Exit(exit_code(campaign.summary, show_campaign(campaign, store, wanted, as_json=as_json)))
+    checked = check_campaign(store, campaign.id, key=key)
+    comparison = show_campaign(campaign, store, wanted, as_json=as_json, checked=checked)
+    require(checked)
+    raise typer.Exit(exit_code(campaign.summary, comparison))
 
 
 def run_campaign(events: AsyncGenerator[CampaignEvent, None], store: Path, *, resumable: bool = True) -> Campaign:

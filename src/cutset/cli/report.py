@@ -26,7 +26,8 @@ from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
 from cutset.model.campaign import Campaign
 from cutset.model.outcome import Verdict
-from cutset.report.campaign import baseline, explanation
+from cutset.model.proof import CheckedCampaign
+from cutset.report.campaign import baseline, explanation, proof
 from cutset.report.campaign.baseline import Comparison
 from cutset.report.campaign.sarif import Places
 from cutset.report.campaign.terminal import to_lines
@@ -124,12 +125,20 @@ def for_ci(
     return ForCi(against, load_baseline(against) if against else (), junit_file, sarif_file, places)
 
 
-def show_campaign(campaign: Campaign, store: Path, wanted: ForCi = ForCi(), *, as_json: bool) -> Comparison | None:
+def show_campaign(
+    campaign: Campaign,
+    store: Path,
+    wanted: ForCi = ForCi(),
+    *,
+    as_json: bool,
+    checked: CheckedCampaign | None = None,
+) -> Comparison | None:
     """Prints the report and writes the files; returns how it compares with the baseline, if there is one."""
     comparison = compare_with_baseline(campaign, wanted)
     write_for_ci(campaign, store, wanted, comparison)
     if as_json:
-        print(json.dumps(campaign_document(campaign, store, wanted, comparison), indent=2))
+        document = campaign_document(campaign, store, wanted, comparison)
+        print(json.dumps(document | ({"check": proof.to_document(checked)} if checked else {}), indent=2))
         return comparison
     console = Console(highlight=False, soft_wrap=True)
     for line in to_lines(campaign.summary, replay_of(campaign, store)):
@@ -138,6 +147,8 @@ def show_campaign(campaign: Campaign, store: Path, wanted: ForCi = ForCi(), *, a
         console.print()
         for line in baseline.to_lines(comparison, str(wanted.against)):
             console.print(line)
+    if checked is not None:
+        console.print(proof.verdict_line(checked))
     return comparison
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cutset.app.api.waiting import collected, waited_for
+from cutset.app.check import check_campaign, require
 from cutset.app.explore import explore as explore_events
 from cutset.app.explore import replay_finding
 from cutset.config.explore import Config, adjusted, load_config
@@ -26,11 +27,15 @@ def explore(
 ) -> Campaign:
     """Finds every minimal cut of the requests, by experiments on the running target, as `cutset explore` does.
 
+    It ends as that does: what was found is proven again from the ledger alone, else it is an error.
+
     `key` signs the plans; by default it is that in `CUTSET_KEY`. `on_event` is told everything as it happens.
     """
     wanted = adjusted(_config(config), requests=requests, limits={"max_size": max_size})
-    events = explore_events(wanted, key=_key(key), store=Path(store), resume=resume)
-    return campaign_of(collected(events, on_event))
+    secret = _key(key)
+    campaign = campaign_of(collected(explore_events(wanted, key=secret, store=Path(store), resume=resume), on_event))
+    require(check_campaign(store, campaign.id, key=secret))
+    return campaign
 
 
 def replay(

@@ -129,8 +129,12 @@ def _request_lines(request: CheckedRequest) -> Iterator[str]:
 def _reservations(checked: CheckedCampaign) -> str:
     if not checked.finished:
         return "it was interrupted"
-    short = [each for each in checked.requests if not each.proven]
-    return f"not all that was asked for is proven for {', '.join(each.name for each in short)}"
+    short = [each for each in checked.requests if each.proven_up_to < each.asked_up_to or each.unfinished]
+    if short:
+        return f"not all that was asked for is proven of {', '.join(each.name for each in short)}"
+    calls = sorted({str(point) for each in checked.requests for point in each.not_reached})
+    untested = sum(len(each.trusted) + len(each.undecided) for each in checked.requests)
+    return f"not covered: {', '.join(calls)}" if calls else f"untested: {count(untested, 'set')}"
 
 
 def _texts(points: Points) -> list[str]:

@@ -1,0 +1,79 @@
+from rich.text import Text
+from tests.cutset.model.test_proof import campaign, request
+from tests.samples.campaign import points
+
+from cutset.report.campaign.proof import to_document, to_lines, verdict_line
+
+CHECKED = campaign(
+    request(),
+    request(
+        name="POST /pay",
+        claimed_up_to=2,
+        exact_up_to=0,
+        proven_up_to=0,
+        assumption="failures do not upset each other",
+        open=points("a/1"),
+        findings=(),
+        not_reached=points("x/1"),
+        trusted=(points("b/1"),),
+        varying=True,
+        trials=3,
+        by_failover=True,
+    ),
+    request(name="GET /[bold]", wrong=("said to be exact up to size 2, but proven up to 1",), proven_up_to=-1),
+)
+EXPECTED = """\
+one  9 records, chain whole, not authenticated, head aaaaaaaaaaaaaaaa
+
+GET /  exact up to size 2, by 5 runs over 3 points
+  2 findings proven, 2 of them minimal
+
+POST /pay  exact up to size 0, by 5 runs over 3 points
+  ? not derived here  sizes 1 to 2 rest on: failures do not upset each other
+  ? open  a/1
+  ? untested  b/1  trusted to fail, since it fails another request
+  ! not covered  x/1  no fault reaches it
+  ~ runs vary  what fails less than 63% of requests may be overlooked (3 trials per experiment or more; 95% certainty)
+"""
+
+
+def plain(text: str) -> str:
+    return "\n".join(Text.from_markup(line).plain.rstrip() for line in text.splitlines())
+
+
+def test_the_whole_proof_in_words_with_what_it_assumes_and_what_it_does_not_cover() -> None:
+    lines = plain("\n".join(to_lines(CHECKED)))
+
+    assert lines.startswith(EXPECTED)
+    assert "\nGET /[bold]  nothing is proven: nothing was injected\n" in lines
+    assert "  ✗ does not hold  said to be exact up to size 2, but proven up to 1\n" in lines
+    assert "\nTheorem      Each set of at most so many calls contains a finding or survives." in lines
+    assert "\nAssumes      The same faults have the same consequences." in lines
+    assert "can do with any of its replicas." in lines
+    assert "effects other than abort(503), larger sets" in lines
+
+
+def test_one_line_ends_an_exploration() -> None:
+    sealed = campaign(request(), sealed=True)
+    assert plain(verdict_line(sealed)) == (
+        "✓ checked    exact up to size 2 in all requests, proven again from the ledger alone  "
+        "9 records, chain whole, sealed with this key"
+    )
+    words = {
+        "1 of its claims do not hold: GET /: wrong": campaign(request(wrong=("wrong",))),
+        "its claims hold; it was interrupted": campaign(request(), finished=False),
+        "its claims hold; not all that was asked for is proven of GET /": campaign(request(proven_up_to=1)),
+        "its claims hold; not covered: x/1": campaign(request(not_reached=points("x/1"))),
+        "its claims hold; untested: 1 set": campaign(request(trusted=(points("x/1"),))),
+    }
+    for expected, checked in words.items():
+        assert expected in plain(verdict_line(checked))
+
+
+def test_the_document_has_all_of_it() -> None:
+    document = to_document(CHECKED)
+
+    assert document["proven"] is False
+    assert document["refuted"] == ["GET /[bold]: said to be exact up to size 2, but proven up to 1"]
+    second = document["requests"][1]
+    assert (second["proven_up_to"], second["open"], second["overlooked_share"]) == (0, ["a/1"], 0.6316)

@@ -1,0 +1,434 @@
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.samples.recorded_campaign import EXACT, KEY, Row, forged, recorded_campaign, rows_of
+from tests.samples.simulated_systems import cut, point, systems
+
+from cutset.check import Proof, check
+from cutset.errors import InputError, UsageError
+from cutset.model.event import CampaignStarted, ExperimentFinished, RequestAudited, RequestFinished
+from cutset.model.fault import Cut, Fault, cut_of, points_of
+from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.proof import CheckedCampaign
+from cutset.model.run import Loop, RunFinished, RunStarted
+from cutset.search.cuts import CutSearch
+from cutset.search.strategy import SearchSettings
+from cutset.simulation.brute_force import minimal_cuts_by_brute_force
+from cutset.simulation.drive import drive
+from cutset.simulation.simulated import All, Call, Conditions, FirstOf, Optional, Simulation, System, all_points
+from cutset.store.codec import event_from_json, event_to_json
+from cutset.store.ledger import NAME, open_ledger
+
+NOBODY: Points = frozenset()
+
+
+def survived(*faults: str, calls: Points, fired: Points | None = None, **fields: Any) -> Outcome:
+    faulted = cut(*faults)
+    return Outcome(
+        cut_of(faulted), Verdict.SURVIVED, calls=calls, fired=faulted & calls if fired is None else fired, **fields
+    )
+
+
+def failed(*faults: str, calls: Points = NOBODY, **fields: Any) -> Outcome:
+    known: dict[str, Any] = {"calls": calls | cut(*faults), "trials": 2, "failures": 2, "healthy_after": True}
+    known["fired"] = cut(*faults) & known["calls"]
+    return Outcome(cut_of(cut(*faults)), Verdict.FAILED, **(known | fields))
+
+
+def proof(*runs: Outcome, usual: Points = NOBODY) -> Proof:
+    return Proof(runs, usual, NOBODY)
+
+
+def is_decided(known: Proof, *points: str) -> bool:
+    return known.survives(known.mask(cut(*points)))
+
+
+# What a run decides
+
+
+def test_a_survivor_decides_what_contains_all_that_fired_and_misses_the_rest_of_what_it_called() -> None:
+    known = proof(survived("a", calls=cut("a", "b")), survived("z", calls=cut("c", "z")))
+
+    assert is_decided(known, "a")
+    assert is_decided(known, "a", "c")  # which it did not call
+    assert not is_decided(known, "a", "b")  # which was healthy then
+    assert not is_decided(known, "c")  # without what fired
+
+
+def test_a_call_that_failed_by_itself_is_in_the_zone() -> None:
+    """The load balancer's case: it tolerates the 500 that the server makes of a failed callee, and no injected 503."""
+    known = proof(
+        survived(calls=cut("server", "callee")),
+        survived("callee", calls=cut("server", "callee"), failed=cut("server", "callee")),
+    )
+
+    assert known.first_open(1) == (cut("server"), 0)
+    assert not is_decided(known, "server")
+    assert not is_decided(known, "server", "callee")
+
+
+def test_a_failed_run_proves_what_fired_and_no_more() -> None:
+    known = proof(survived(calls=cut("a", "b")), failed("a", "b", fired=cut("a")))
+
+    assert [known.points_in(each) for each in known.failing] == [cut("a")]
+
+
+def test_if_what_fired_is_known_to_survive_the_trace_of_the_failure_was_not_whole() -> None:
+    known = proof(survived("a", calls=cut("a", "b")), failed("a", "b", fired=cut("a")))
+
+    assert [known.points_in(each) for each in known.failing] == [cut("a", "b")]
+
+
+def test_where_runs_vary_a_leaf_has_the_calls_of_all_of_them() -> None:
+    hit, miss = survived(calls=cut("a")), survived(calls=cut("a", "cached"))
+
+    assert is_decided(proof(hit), "cached")
+    assert not is_decided(proof(hit, miss), "cached")
+    assert not is_decided(proof(hit, usual=cut("cached")), "cached")  # the audit saw it
+    assert proof(hit, miss).varying()
+    assert not proof(hit, hit).varying()
+
+
+def test_what_fails_and_survives_varies() -> None:
+    assert proof(survived("a", calls=cut("a")), failed("a")).varying()
+    assert proof(survived(calls=cut("a"), trials=5, failures=1)).varying()
+
+
+# Replicas
+
+
+def test_a_replica_that_no_request_met_is_not_proven_to_be_spare() -> None:
+    """Load balancing is not failover."""
+    met = survived(calls=cut("a#2"))
+    other = survived(calls=cut("a#1"))
+
+    assert not is_decided(proof(met, other), "a#1")
+
+
+def test_a_replica_stands_for_another_once_a_call_was_seen_to_turn_to_it() -> None:
+    turned = survived("a#1", calls=cut("a#1", "a#2"), retried=cut("a#1", "a#2"))
+    known = proof(survived(calls=cut("a#1")), survived(calls=cut("a#2")), turned, failed("a#1", "a#2"))
+
+    assert is_decided(known, "a#1")
+    assert is_decided(known, "a#2")
+    assert known.first_open(3) == (None, 3)
+
+
+def test_to_turn_to_another_replica_for_a_reason_of_its_own_is_no_failover_from_a_fault() -> None:
+    retried = survived(calls=cut("a#1", "a#2"), retried=cut("a#1", "a#2"))
+
+    assert not is_decided(proof(retried, survived(calls=cut("a#2"))), "a#1")
+
+
+def test_a_fault_that_failed_one_call_and_was_passed_over_by_another_is_a_condition() -> None:
+    both = survived("a#1", calls=cut("a#1", "a#2"), retried=cut("a#1", "a#2"), failed=cut("a#1"))
+
+    assert not is_decided(proof(both), "b")
+
+
+# The enumeration
+
+
+def brute_first_open(known: Proof, points: Points, most: int) -> int:
+    """The size up to which each set is decided, by asking for each."""
+    for size in range(most + 1):
+        for chosen in combinations(sorted(points), size):
+            mask = known.mask(frozenset(chosen))
+            if not known.survives(mask) and not any(cut & mask == cut for cut in known.failing):
+                return size - 1
+    return most
+
+
+@given(systems(), st.integers(0, 99), st.data())
+def test_no_set_is_passed_by_and_none_is_said_to_be_decided_that_may_fail(
+    system: System, seed: int, data: st.DataObject
+) -> None:
+    simulation = Simulation(system, Conditions(seed=seed))
+    points = sorted(all_points(system))
+    sets = [frozenset(each) for size in range(4) for each in combinations(points, size)]
+    chosen = data.draw(st.lists(st.sampled_from(sets), max_size=40)) + sets[: data.draw(st.integers(0, len(sets)))]
+    runs = [simulation.run(each) for each in chosen]
+    known = proof(*(run for run in runs if run.fired or not run.cut))
+
+    _, proven = known.first_open(3)
+
+    if known.replicas:
+        assert proven == brute_first_open(known, frozenset(points), 3)
+    truth = {each for each in minimal_cuts_by_brute_force(system, 3) if len(each) <= proven}
+    assert truth == {found for each in known.failing if len(found := known.points_in(each)) <= proven}
+
+
+def test_too_many_sets_are_not_claimed_to_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cutset.check.MOST_SETS", 2)
+    runs = [survived(*each, calls=cut("a", "b", "c")) for each in ((), ("a",), ("b",), ("c",))]
+
+    assert proof(*runs).first_open(3) == (None, 0)
+
+
+# Campaigns, in real ledgers
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded_campaign(tmp_path_factory.mktemp("recorded"))
+
+
+def experiments(rows: Sequence[Row]) -> list[tuple[int, ExperimentFinished]]:
+    events = ((number, event_from_json(kind, fields)) for number, (_, kind, fields) in enumerate(rows))
+    return [(number, event) for number, event in events if isinstance(event, ExperimentFinished)]
+
+
+def with_outcome(row: Row, change: Callable[[Outcome], Outcome]) -> Row:
+    at, kind, fields = row
+    event = event_from_json(kind, fields)
+    assert isinstance(event, ExperimentFinished)
+    return (at, *event_to_json(replace(event, outcome=change(event.outcome))))
+
+
+def halved(outcome: Outcome) -> Cut:
+    return frozenset(Fault(each.point, percent=50) for each in outcome.cut)
+
+
+def test_what_a_true_campaign_claims_is_proven(recorded: Path) -> None:
+    checked = check(recorded, key=KEY)
+
+    assert checked.proven
+    assert checked.sealed
+    assert checked.refuted == ()
+    assert [(each.proven_up_to, each.claimed_up_to) for each in checked.requests] == [(3, 3), (3, 3)]
+    assert [len(each.findings) for each in checked.requests] == [each.minimal for each in checked.requests] == [3, 6]
+
+
+def test_each_experiment_of_an_exact_campaign_is_needed_or_another_shows_the_same(
+    recorded: Path, tmp_path: Path
+) -> None:
+    """Taken out one by one, with the chain mended: at API level no experiment can be spared."""
+    rows = rows_of(recorded)
+    for number, event in experiments(rows):
+        rest = [row for other, row in enumerate(rows) if other != number]
+        checked = check(forged(recorded, tmp_path, rest))
+        if event.outcome.verdict is Verdict.FAILED:
+            assert checked.refuted, event.outcome.cut
+            assert any("nothing decides" in wrong for wrong in checked.refuted)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda outcome: replace(outcome, fired=NOBODY), "no fault is proven to have fired"),
+        (lambda outcome: replace(outcome, calls=NOBODY), "what fired was not planned, or not called"),
+        (lambda outcome: replace(outcome, failures=1), "it failed 1 times, not 2"),
+        (lambda outcome: replace(outcome, healthy_after=False), "was not asked for without it, right after"),
+        (lambda outcome: replace(outcome, cut=halved(outcome)), "every call"),
+    ],
+)
+def test_a_finding_needs_all_of_its_evidence(
+    recorded: Path, tmp_path: Path, change: Callable[[Outcome], Outcome], words: str
+) -> None:
+    rows = rows_of(recorded)
+    number = next(number for number, event in experiments(rows) if event.outcome.verdict is Verdict.FAILED)
+    rows[number] = with_outcome(rows[number], change)
+
+    refuted = check(forged(recorded, tmp_path, rows)).refuted
+
+    assert any("the finding" in each and words in each for each in refuted), refuted
+
+
+def test_a_finding_of_which_only_a_part_fired_is_not_minimal(recorded: Path, tmp_path: Path) -> None:
+    rows = rows_of(recorded)
+    number = next(number for number, event in experiments(rows) if event.outcome.verdict is Verdict.FAILED)
+    rows[number] = with_outcome(rows[number], lambda outcome: replace(outcome, cut=outcome.cut | {Fault(point("x"))}))
+
+    refuted = check(forged(recorded, tmp_path, rows)).refuted
+
+    assert any("is not minimal: only" in each for each in refuted), refuted
+
+
+def test_a_claim_beyond_the_proof_is_refuted_and_a_set_is_named(recorded: Path, tmp_path: Path) -> None:
+    rows = [row for row in rows_of(recorded) if row[1] != "ExperimentFinished"]
+
+    checked = check(forged(recorded, tmp_path, rows))
+
+    assert "said to be exact up to size 3, but proven up to 0: nothing decides simulated/" in checked.refuted[0]
+    assert not checked.proven
+
+
+def test_less_may_be_claimed_than_is_proven(recorded: Path, tmp_path: Path) -> None:
+    def modest(row: Row) -> Row:
+        at, kind, fields = row
+        ends = json.loads(fields) | {"complete_up_to": 1, "exact_up_to": 1, "reason": "the budget is spent"}
+        return (at, kind, json.dumps(ends)) if kind == "RequestFinished" else row
+
+    checked = check(forged(recorded, tmp_path, [modest(row) for row in rows_of(recorded)]))
+
+    assert not checked.refuted
+    assert not checked.proven
+
+
+def test_a_broken_chain_is_named(recorded: Path, tmp_path: Path) -> None:
+    copy = tmp_path / NAME
+    shutil.copy(recorded, copy)
+    database = sqlite3.connect(copy)
+    database.execute("UPDATE events SET at = at + 1 WHERE id = 5")
+    database.commit()
+    database.close()
+
+    assert "record 5 (" in check(copy).refuted[0]
+
+
+def test_a_campaign_without_its_end_is_interrupted_and_never_proven(recorded: Path, tmp_path: Path) -> None:
+    checked = check(forged(recorded, tmp_path, rows_of(recorded)[:-1]), key=KEY)
+
+    assert not checked.finished
+    assert not checked.proven
+    assert not checked.refuted  # nobody claims that it is complete
+
+
+def test_whoever_lacks_the_key_cannot_make_a_campaign_that_passes_for_sealed(recorded: Path, tmp_path: Path) -> None:
+    rows = rows_of(recorded)
+    number = next(number for number, event in experiments(rows) if event.outcome.verdict is Verdict.SURVIVED)
+    rows[number] = with_outcome(rows[number], lambda outcome: replace(outcome, reason="a word changed"))
+    copy = forged(recorded, tmp_path, rows)
+
+    assert check(copy).proven  # what it says is consistent
+    assert not check(copy).sealed
+    assert "is not sealed with this key" in check(copy, key=KEY).refuted[0]
+    assert "is not sealed with this key" in check(recorded, key=b"another" * 5).refuted[0]
+
+
+def events_of(*outcomes: Outcome, **claim: Any) -> list[Any]:
+    runs = tuple(each for each in outcomes if not each.cut)
+    told: dict[str, Any] = {"complete_up_to": 2, "exact_up_to": 2, "reason": ""} | claim
+    started = CampaignStarted(
+        requests=("R",), max_size=2, repeats=2, strategy="cuts", **{"certificates": EXACT, **claim.pop("began", {})}
+    )
+    told.pop("began", None)
+    calls = NOBODY.union(*(run.calls for run in runs))
+    return [
+        RunStarted(loop=Loop.CAMPAIGN, run="only"),
+        started,
+        RequestAudited(request="R", healthy=True, reason="", calls=calls, not_reached=NOBODY, trace_ids=(), runs=runs),
+        *(ExperimentFinished(request="R", outcome=each) for each in outcomes if each.cut),
+        RequestFinished(request="R", **told),
+        RunFinished(),
+    ]
+
+
+def checked_events(folder: Path, events: Sequence[Any]) -> CheckedCampaign:
+    with open_ledger(folder) as ledger:
+        for event in events:
+            ledger.append("only", event)
+    return check(folder / NAME)
+
+
+def test_what_is_only_trusted_to_fail_is_no_proof(tmp_path: Path) -> None:
+    began = {"across_requests": "trust"}
+    baseline = survived(calls=cut("a"))
+
+    checked = checked_events(tmp_path, events_of(baseline, predicted=(cut("a"),), exact_up_to=0, began=began))
+
+    assert not checked.refuted
+    assert not checked.proven
+    assert checked.requests[0].trusted == (cut("a"),)
+
+
+def test_what_rests_on_more_than_determinism_is_not_refuted_and_not_proven(tmp_path: Path) -> None:
+    baseline, both = survived(calls=cut("a", "b")), survived("a", "b", calls=cut("a", "b"))
+
+    checked = checked_events(tmp_path, events_of(baseline, both, exact_up_to=0, began={"certificates": "independent"}))
+
+    assert not checked.refuted
+    assert not checked.proven
+    assert checked.requests[0].proven_up_to == 0
+
+
+def test_a_request_without_a_call_is_not_complete(tmp_path: Path) -> None:
+    checked = checked_events(tmp_path, events_of(survived(calls=NOBODY)))
+
+    assert checked.requests[0].proven_up_to == -1
+
+
+def test_runs_that_vary_say_what_share_may_be_overlooked(tmp_path: Path) -> None:
+    runs = [survived(calls=cut("a"), trials=9), survived(calls=cut("a", "b"), trials=9)]
+
+    (request,) = checked_events(tmp_path, events_of(*runs, complete_up_to=0, exact_up_to=0)).requests
+
+    assert request.varying
+    assert 0.28 < request.overlooked < 0.29
+
+
+# The file
+
+
+def test_a_ledger_on_a_read_only_disk_is_checked_and_nothing_is_written(recorded: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    folder.mkdir()
+    shutil.copy(recorded, folder / NAME)
+    (folder / NAME).chmod(0o400)
+    folder.chmod(0o500)
+    try:
+        assert check(folder / NAME).proven
+        assert [each.name for each in folder.iterdir()] == [NAME]
+    finally:
+        folder.chmod(0o700)
+
+
+def test_a_ledger_that_is_being_written_can_be_checked(tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger:
+        for event in events_of(survived(calls=cut("a")))[:3]:
+            ledger.append("only", event)
+
+        checked = check(tmp_path / NAME)
+
+        assert checked.records == 3
+        assert not checked.finished
+
+
+def test_what_is_not_there_is_said(tmp_path: Path, recorded: Path) -> None:
+    with pytest.raises(UsageError, match="no ledger at"):
+        check(tmp_path / NAME)
+    with pytest.raises(UsageError, match="no campaign `other`"):
+        check(recorded, "other")
+    (tmp_path / NAME).write_bytes(b"no database" * 100)
+    with pytest.raises(InputError, match="not a readable ledger"):
+        check(tmp_path / NAME)
+
+
+# The search and the checker agree, though neither knows the other
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_the_exact_search_calls_complete_the_checker_proves(seed: int) -> None:
+    system = All(
+        (
+            Call("A", Optional(Call("B"), Call("C")), replicas=1 + seed % 2),
+            FirstOf((Call("D"), Call("E", Call("F")), Call("G"))),
+            Optional(Call("H"), Call(("I", "D")[seed % 3 == 0])),
+        )
+    )
+    runs: list[Outcome] = []
+    simulation = Simulation(system, Conditions(seed=seed))
+
+    class Recording:
+        def run(self, faults: Points) -> Outcome:
+            runs.append(simulation.run(faults))
+            return runs[-1]
+
+    search = CutSearch(SearchSettings(3, certificates=EXACT, inventory=all_points(system), seed=seed))
+    drive(search, Recording())
+
+    known = proof(*runs)
+    assert search.result().complete_up_to == known.first_open(3)[1] == 3
+    assert set(search.result().minimal_cuts) == {
+        found for each in known.failing if len(found := known.points_in(each)) <= 3
+    }
+    assert {points_of(run.cut) for run in runs if run.verdict is Verdict.FAILED} >= set(search.result().minimal_cuts)

@@ -1,0 +1,59 @@
+"""A campaign on simulated requests in a real ledger, sealed; and what somebody who can write the file makes of it."""
+
+import asyncio
+import hashlib
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.samples.simulated_campaign import REQUESTS, SETTINGS, SimulatedLaboratory, changed
+
+from cutset.campaign.explore import explore
+from cutset.check import BY_DETERMINISM
+from cutset.model.run import Loop, RunStarted
+from cutset.search.strategy import Certificates
+from cutset.store.ledger import NAME, open_ledger
+
+KEY = b"k" * 32
+EXACT = next(kind for kind in Certificates if kind in BY_DETERMINISM)
+
+
+def recorded_campaign(store: Path) -> Path:
+    """The path of its ledger."""
+
+    async def record() -> None:
+        with open_ledger(store, key=KEY) as ledger:
+            ledger.append("only", RunStarted(loop=Loop.CAMPAIGN, run="only"))
+            settings = changed(SETTINGS, certificates=EXACT)
+            async for _ in explore("only", REQUESTS, SimulatedLaboratory(), ledger, settings):
+                pass
+
+    asyncio.run(record())
+    return store / NAME
+
+
+Row = tuple[float, str, str]  # when, kind, fields
+
+
+def rows_of(ledger: Path) -> list[Row]:
+    database = sqlite3.connect(ledger)
+    found = database.execute("SELECT at, kind, fields FROM events ORDER BY id").fetchall()
+    database.close()
+    return found
+
+
+def forged(ledger: Path, folder: Path, rows: Sequence[Row]) -> Path:
+    """The same ledger with these records, in a chain that fits them: whoever can write the file can do that."""
+    copy = folder / NAME
+    shutil.copy(ledger, copy)
+    database = sqlite3.connect(copy)
+    database.execute("DELETE FROM events")
+    link = ""
+    for at, kind, fields in rows:
+        link = hashlib.sha256("\n".join((link, "only", repr(at), kind, fields)).encode()).hexdigest()
+        values = ("only", at, kind, fields, link)
+        database.execute("INSERT INTO events (run, at, kind, fields, link) VALUES (?, ?, ?, ?, ?)", values)
+    database.commit()
+    database.close()
+    return copy
