@@ -30,8 +30,9 @@ class Child:
 
 def start_child(name: str, module: str, log_folder: Path) -> Child:
     log = log_folder / f"{name}.log"
-    # The shop's telemetry is set by its configuration; a user's OTEL_* settings are for programs of their own.
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("OTEL_")}
+    # The shop's telemetry is set by its configuration; a user's OTEL_* settings are for programs of their own. So is
+    # what Cutset reads, above all the key: who cannot sign plans cannot lose it.
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("OTEL_", "CUTSET_"))}
     with log.open("wb") as log_file:
         process = subprocess.Popen(
             [sys.executable, "-m", module],

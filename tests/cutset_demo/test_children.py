@@ -57,9 +57,10 @@ def test_a_child_that_is_never_ready_is_told_of(child):
         wait_until_ready(one, time.monotonic())
 
 
-def test_a_users_settings_of_telemetry_are_not_the_shops(child, tmp_path, monkeypatch):
-    monkeypatch.setenv("OTEL_SERVICE_NAME", "mine")
-    one = child("import os; report_ready() if 'OTEL_SERVICE_NAME' not in os.environ else None")
+@pytest.mark.parametrize("name", ["OTEL_SERVICE_NAME", "CUTSET_KEY"])
+def test_a_users_settings_of_telemetry_and_key_are_not_the_shops(child, monkeypatch, name):
+    monkeypatch.setenv(name, "mine")
+    one = child(f"import os; report_ready() if {name!r} not in os.environ else None")
 
     wait_until_ready(one, time.monotonic() + SECONDS)
 
