@@ -21,6 +21,7 @@ from cutset.inject.local.context import (
     context_source,
     own_span_filter,
 )
+from cutset.inject.local.edge import early_removal, edge_source
 from cutset.inject.local.stand_in import DIRECT_HEADER, FALLBACK_AT_HEADER, FALLBACK_HEADER, StandIn
 from cutset.model.expect import split_address
 from cutset.model.mesh import Json, MeshService, MeshSpec
@@ -60,23 +61,6 @@ function envoy_on_response(handle)
     headers:add("{_HIDDEN_STATUS}", status)
     headers:remove("grpc-status")
   end
-end
-"""
-# SDKs unescape the keys of baggage, so `%63utset` would be ours after the first service.
-_STRIP_BAGGAGE = """
-local function unescaped(text)
-  return (text:gsub("%%(%x%x)", function(code) return string.char(tonumber(code, 16)) end))
-end
-function envoy_on_request(handle)
-  local headers, kept = handle:headers(), {}
-  for i = 0, headers:getNumValues("baggage") - 1 do
-    for member in string.gmatch(headers:getAtIndex("baggage", i), "[^,]+") do
-      local text = string.match(member, "^%s*(.-)%s*$")
-      if not string.find(unescaped(string.match(text, "^[^=;%s]*")), "^cutset%d*$") then kept[#kept + 1] = text end
-    end
-  end
-  headers:remove("baggage")
-  if #kept > 0 then headers:add("baggage", table.concat(kept, ",")) end
 end
 """
 
@@ -256,21 +240,10 @@ def _shown_status(service: MeshService) -> Json:
 
 
 def _edge_listener(service: MeshService, port: int) -> Json:
-    """Drops plans from outside before anything, a tracer included, can remember and restore them."""
-    prefixes = ("uberctx-cutset", "x-cutset-", "x-envoy-")
-    removals = [{"remove": "tracestate"}, *({"remove_on_match": {"key_matcher": {"prefix": p}}} for p in prefixes)]
-    early: Json = {
-        "name": "cutset.edge",
-        "typed_config": {
-            "@type": _TYPE + "extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation",
-            "mutations": removals,
-        },
-    }
-    strip = _lua("cutset.strip", _STRIP_BAGGAGE) | {"disabled": True}
-    route = _route_to(service)
-    routes = [_switched_on(route, _holds("baggage", suspicious), [strip]) for suspicious in ("cutset", "%")]
-    options: Json = {"early_header_mutation_extensions": [early]}
-    manager = _connection_manager("edge", _balanced([*routes, route]), [strip], options)
+    options: Json = {"early_header_mutation_extensions": [early_removal()]}
+    manager = _connection_manager(
+        "edge", _balanced([_route_to(service)]), [_lua("cutset.strip", edge_source())], options
+    )
     return _listener("edge", port, manager) | {"traffic_direction": "OUTBOUND"}
 
 

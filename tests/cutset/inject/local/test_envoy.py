@@ -122,7 +122,7 @@ def test_the_edge_drops_plans_and_keeps_what_belongs_to_others(lab):
     plan = lab.headers("web/*", carriers=["tracestate", "baggage", "jaeger"])
     headers = plan | {
         "tracestate": f"a=1,{plan['tracestate']}",
-        "baggage": f"user=42;p=1 , {plan['baggage']},%63utset2={plan['tracestate'][7:]} , cutsetting=%20mine",
+        "baggage": f"user=42;p=1 , {plan['baggage']},%63utset2={plan['tracestate'][7:]} , cut=%20mine",
         "uberctx-cutset2": plan["uberctx-cutset"],
         "uberctx-user": "42",
         "x-cutset-gate": "1",
@@ -133,7 +133,7 @@ def test_the_edge_drops_plans_and_keeps_what_belongs_to_others(lab):
     assert response.status_code == 200
     seen = response.json()["headers"]
     assert seen.get("tracestate", "") == ""
-    assert seen["baggage"] == "user=42;p=1,cutsetting=%20mine"
+    assert seen["baggage"] == "user=42;p=1,cut=%20mine"
     assert seen["traceparent"].split("-")[1] == plan["traceparent"].split("-")[1]
     assert (seen["uberctx-user"], seen["x-envoy-attempt-count"]) == ("42", "1")
     assert not [name for name in seen if name.startswith(("uberctx-cutset", "x-cutset", "x-envoy-fault"))]
