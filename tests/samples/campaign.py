@@ -1,5 +1,8 @@
 """The events of a small campaign with one of everything that a report must show."""
 
+from dataclasses import replace
+
+from cutset.model.coverage import OutOfReach, Uncoverable
 from cutset.model.event import (
     CampaignEvent,
     CampaignStarted,
@@ -50,7 +53,13 @@ EVENTS: list[CampaignEvent] = [  # after that
         flake_rate=0.01,
     ),
     audited("GET /", runs=(Outcome(frozenset(), Verdict.SURVIVED, "200", path=points("cart/GetCart", "ad/GetAds")),)),
-    audited("POST /pay", not_reached=points("currency/Convert")),
+    replace(
+        audited("POST /pay", not_reached=points("currency/Convert")),
+        uncoverable=(
+            Uncoverable("GET /rates", OutOfReach.PAST_MESH, "pay", "rates.example:443"),
+            Uncoverable("redis", OutOfReach.DATA_STORE, "cart", "127.0.0.1:6379"),
+        ),
+    ),
     audited("GET /down", reason="unhealthy baseline: 3 of 3 without faults failed: 500 with `[bold]oops`"),
     RequestFinished(
         request="GET /down",

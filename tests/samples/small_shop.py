@@ -53,6 +53,7 @@ class Call:
     seconds: float = PATIENCE_SECONDS  # the caller's deadline
     instead: "Call | None" = None  # what is called when this fails
     fresh: bool = False  # made in a new context: without trace, without plan
+    direct: bool = False  # made past the mesh, at the callee's real port
 
 
 ITEMS = Call("cart", "/items")
@@ -68,6 +69,8 @@ SERVICES: Mapping[str, Mapping[str, tuple[Call, ...]]] = {  # service -> API -> 
         "/forgetful": (Call("forgetful", "/pass"),),
         "/mixed": (Call("relay", "/pass"),),
         "/fresh": (ITEMS, Call("currency", "/convert", fresh=True)),
+        "/direct": (ITEMS, Call("ad", "/ads", direct=True)),
+        "/leaf": (),
         "/twins": (Call("twins", "/one"),),
         "/deadly": (Call("mortal", "/risk"), ITEMS),
         "/tolerant": (Call("mortal", "/risk", optional=True, shown=False), ITEMS),
@@ -160,6 +163,7 @@ class Shop:
     mesh: Mesh | None = None
     stumbles: Counter[str] = field(default_factory=Counter)  # service and API -> how often it answers 500 from now on
     channels: dict[str, grpc.aio.Channel] = field(default_factory=dict)
+    real_ports: dict[str, str] = field(default_factory=dict)  # of services, past the mesh
 
     def bench(self, entry: str = "web", *, level: Level = Level.API, **changes: object) -> Bench:
         bench = Bench(
@@ -222,7 +226,8 @@ class Shop:
     async def _call(self, tracer: Tracer, context: Context, call: Call) -> None:
         if call.fresh:
             return await self._exchange(call, headers={})
-        with _span(tracer, call.api, SpanKind.CLIENT, context) as inside:
+        address = self.real_ports[call.service] if call.direct else ""
+        with _span(tracer, call.api, SpanKind.CLIENT, context, address) as inside:
             headers: dict[str, str] = {}
             inject(headers, inside)
             return await self._exchange(call, headers=headers)
@@ -233,7 +238,8 @@ class Shop:
                 invoke = self.channels[call.service].unary_unary(f"/shop.Shop/{call.api}")
                 await invoke(b"", metadata=tuple(headers.items()), timeout=call.seconds)
             else:
-                url = f"http://{self.mesh.addresses[call.service]}{call.api}"
+                addresses = self.real_ports if call.direct else self.mesh.addresses
+                url = f"http://{addresses[call.service]}{call.api}"
                 async with asyncio.timeout(call.seconds), self.session.get(url, headers=headers) as response:
                     await response.read()
                     response.raise_for_status()
@@ -255,6 +261,7 @@ async def open_shop(work_dir: Path) -> AsyncIterator[Shop]:
             start, protocol = (_start_grpc, "grpc") if name in GRPC else (_start_http, "http")
             replicas = [await stack.enter_async_context(start(shop, name)) for _ in range(REPLICAS[name] or 1)]
             services.append(MeshService(name, protocol, tuple(replicas)))
+            shop.real_ports[name] = replicas[0]
         spec = MeshSpec(tuple(services), collector=collector.grpc_address)
         shop.mesh = stack.enter_context(run_mesh(spec, key=KEY, work_dir=work_dir))
         for name in GRPC:
@@ -297,8 +304,9 @@ async def _tracers(collector_url: str) -> AsyncIterator[Mapping[str, Tracer]]:
 
 
 @contextmanager
-def _span(tracer: Tracer, name: str, kind: SpanKind, context: Context) -> Iterator[Context]:
-    span = tracer.start_span(name, context, kind, {"http.request.method": "GET"})
+def _span(tracer: Tracer, name: str, kind: SpanKind, context: Context, address: str = "") -> Iterator[Context]:
+    told = {"http.request.method": "GET"} | ({"url.full": f"http://{address}{name}"} if address else {})
+    span = tracer.start_span(name, context, kind, told)
     try:
         yield set_span_in_context(span, context)
     except BaseException as error:

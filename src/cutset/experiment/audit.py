@@ -2,7 +2,7 @@
 
 Real Online Boutique converts prices with a fresh context: the call is in no trace of the checkout, no plan can reach
 it, and a tool that trusts traces calls it safe. Here the request is sent a few times while everything else is quiet,
-and calls without a plan that the mesh sees during each of them, more often than before and after, are put down to it.
+and calls in other traces that the mesh sees during each of them, more often than before and after, are put down to it.
 """
 
 import asyncio
@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from cutset.experiment.trial import Bench, Trial, attempt
-from cutset.lineage.calls import entry_span, is_mesh_span
+from cutset.lineage.calls import entry_span
 from cutset.lineage.completeness import Instrumentation, instrumentation_of, missing_part
-from cutset.lineage.path import foreign_calls
+from cutset.lineage.path import foreign_attempts
+from cutset.lineage.uncoverable import in_other_traces, past_mesh, without_plan
+from cutset.model.coverage import Uncoverable
 from cutset.model.fault import BASELINE
 from cutset.model.outcome import Points
 from cutset.model.point import Point
@@ -34,6 +36,7 @@ class Audit:
     trials: tuple[Trial, ...]
     calls: Points
     not_reached: Points
+    uncoverable: tuple[Uncoverable, ...]  # those, and what no sidecar sees
     instrumentation: Instrumentation | None  # none when the shape of this request's traces proves nothing
 
 
@@ -41,7 +44,7 @@ async def audit(bench: Bench, request: Request) -> Audit:
     trials: list[Trial] = []
     instrumentation: Instrumentation | None = None
     begin = asyncio.get_running_loop().time()
-    with _mesh_spans(bench) as meanwhile:
+    with _all_spans(bench) as meanwhile:
         for _ in range(AUDIT_RUNS):
             trials.append(await attempt(bench, request, BASELINE, catalogue=(), instrumentation=instrumentation))
             # Now we know whose spans to wait for; until then only silence ends a trace.
@@ -49,13 +52,21 @@ async def audit(bench: Bench, request: Request) -> Audit:
         windows = [window for trial in trials for window in _window(trial)]
         await asyncio.sleep(max(IDLE_INTERVALS * bench.export_interval, _seconds(windows)))
     seconds = asyncio.get_running_loop().time() - begin
-    own_traces = {trial.trace_id for trial in trials}
+    own_traces = {trace_id for trial in trials for trace_id in (trial.trace_id, *trial.setup_ids)}
     strays = [span for span in meanwhile if span.trace_id not in own_traces]
     unplanned = frozenset().union(*(trial.lineage.unplanned for trial in trials))
+    elsewhere = _made_by_each(windows, strays, seconds)
+    traces = [trial.spans for trial in trials if trial.traced]
+    uncoverable = {
+        *(each for trial in trials for each in without_plan(trial.spans, trial.root_id)),
+        *in_other_traces(elsewhere, strays, traces),
+        *past_mesh(traces),
+    }
     return Audit(
         trials=tuple(trials),
         calls=frozenset().union(*(trial.lineage.calls for trial in trials)) - unplanned,
-        not_reached=unplanned | _made_by_each(windows, strays, seconds),
+        not_reached=unplanned | elsewhere,
+        uncoverable=tuple(sorted(uncoverable)),
         instrumentation=instrumentation,
     )
 
@@ -71,9 +82,9 @@ def _usable_instrumentation(trials: Sequence[Trial]) -> Instrumentation | None:
 
 
 @contextmanager
-def _mesh_spans(bench: Bench) -> Iterator[list[Span]]:
+def _all_spans(bench: Bench) -> Iterator[list[Span]]:
     spans: list[Span] = []
-    unsubscribe = bench.collector.subscribe(lambda batch: spans.extend(filter(is_mesh_span, batch)))
+    unsubscribe = bench.collector.subscribe(spans.extend)
     try:
         yield spans
     finally:
@@ -92,17 +103,19 @@ def _seconds(windows: Sequence[Window]) -> float:
 
 
 def _made_by_each(windows: Sequence[Window], strays: Sequence[Span], watched_seconds: float) -> Points:
-    """Calls without a plan during every request, and not merely because others make them all the time."""
+    """Calls in other traces during every request, and not merely because others make them all the time."""
     if len(windows) < AUDIT_RUNS:
         return frozenset()
-    during = [
-        Counter(foreign_calls([span for span in strays if begin <= span.start_ns <= end])) for begin, end in windows
-    ]
+    during = [_counted([span for span in strays if begin <= span.start_ns <= end]) for begin, end in windows]
     total: Counter[Point] = sum(during, Counter())
-    elsewhere = Counter(foreign_calls(strays)) - total
+    elsewhere = _counted(strays) - total
     share = _seconds(windows) / max(watched_seconds - _seconds(windows), 1e-3)
     return frozenset(
         point
         for point, count in total.items()
         if all(point in calls for calls in during) and count > MORE_THAN_USUAL * elsewhere[point] * share
     )
+
+
+def _counted(spans: Sequence[Span]) -> Counter[Point]:
+    return Counter(point for point, _ in foreign_attempts(spans))

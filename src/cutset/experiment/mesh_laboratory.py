@@ -27,6 +27,8 @@ from cutset.judge.sequential import decide
 from cutset.lineage.calls import attempts_with_callers
 from cutset.lineage.completeness import Instrumentation, missing_part
 from cutset.lineage.culprits import culprits_of
+from cutset.lineage.handing_on import passage_of, why_not_accepted
+from cutset.model.coverage import nothing_reached
 from cutset.model.event import RequestAudited
 from cutset.model.fault import BASELINE, Cut, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
@@ -78,7 +80,7 @@ class MeshLaboratory:
                 trace_ids=(),
             )
         baseline = baseline_of([trial.response for trial in found.trials], request.expect)
-        reason = baseline.reason if isinstance(baseline, Judgement) else _no_evidence(found.trials)
+        reason = baseline.reason if isinstance(baseline, Judgement) else _no_evidence(found)
         runs: tuple[Outcome, ...] = ()
         if isinstance(baseline, Baseline):
             culprits = frozenset().union(*(culprits_of(trial.spans, trial.root_id) for trial in found.trials))
@@ -94,6 +96,7 @@ class MeshLaboratory:
             trace_ids=tuple(trial.trace_id for trial in found.trials),
             runs=runs,
             edges=tuple(sorted({edge for trial in found.trials for edge in _edges(trial)})),
+            uncoverable=found.uncoverable,
         )
 
     async def run(self, request: Request, cut: Cut) -> Outcome:
@@ -244,10 +247,15 @@ def _all_in_all(tried: Sequence[Outcome], checks: int) -> Outcome:
     )
 
 
-def _no_evidence(trials: tuple[Trial, ...]) -> str:
-    if any(trial.traced for trial in trials):
-        return ""
-    return "no span of the request arrived, so nothing could be proved: does the mesh export to this collector?"
+def _no_evidence(found: Audit) -> str:
+    """Why nothing can be proved by experiments on this request; empty if something can."""
+    traced = [trial for trial in found.trials if trial.traced]
+    if not traced:
+        return "no span of the request arrived, so nothing could be proved: does the mesh export to this collector?"
+    refused = [why_not_accepted(passage_of(trial.spans, trial.root_id)) for trial in traced]
+    if all(refused):
+        return refused[-1]
+    return "" if found.calls else nothing_reached(found.uncoverable)
 
 
 def _proven_runs(found: Audit, request: Request, baseline: Baseline) -> Iterator[Outcome]:

@@ -36,6 +36,7 @@ class Trial:
     traced: bool  # the mesh's span of the request itself arrived, so there is a trace to speak of
     missing: str  # the span without which the path may be too short; empty when it is whole, or when none can tell
     abandoned: bool  # a service that its caller gave up on may still be at work
+    setup_ids: tuple[str, ...] = ()  # the traces of its set-up steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,8 @@ async def attempt(
     trace_id, root_id = _new_trace_id(), secrets.token_hex(8)
     seconds = _step_seconds(request) * (len(request.setup) + 1)  # the plan is signed before the set-up steps
     plan = _plan(bench, cut, trace_id, root_id, seconds=seconds, catalogue=catalogue)
-    response = await _send(bench, request, plan)
+    setup_ids: list[str] = []
+    response = await _send(bench, request, plan, setup_ids)
     spans = await _trace(bench, trace_id, root_id, cut, instrumentation) if response.sent else ()
     lineage = read_lineage(spans, root_id, cut, bench.level)
     if _may_have_fired_last(cut, lineage):
@@ -74,21 +76,22 @@ async def attempt(
         traced=entry_span(spans, root_id) is not None,
         missing=missing_part(spans, root_id, instrumentation) if instrumentation else "",
         abandoned=is_abandoned(spans),
+        setup_ids=tuple(setup_ids),
     )
 
 
 async def send_unfaulted(bench: Bench, request: Request) -> Response:
     """Without waiting for its trace. Carries an empty plan, so that it is not mistaken for somebody else's."""
-    return await _send(bench, request, _unfaulted(bench, request))
+    return await _send(bench, request, _unfaulted(bench, request, []), [])
 
 
-async def _send(bench: Bench, request: Request, plan: dict[str, str]) -> Response:
+async def _send(bench: Bench, request: Request, plan: dict[str, str], setup_ids: list[str]) -> Response:
     return await send(
         bench.client,
         request,
         base_url=bench.target.url,
         plan=plan,
-        setup_headers=partial(_unfaulted, bench, request),
+        setup_headers=partial(_unfaulted, bench, request, setup_ids),
         timeout=_step_seconds(request),
     )
 
@@ -98,8 +101,9 @@ def _step_seconds(request: Request) -> float:
     return request.expect.max_seconds + 1
 
 
-def _unfaulted(bench: Bench, request: Request) -> dict[str, str]:
-    return _plan(bench, BASELINE, _new_trace_id(), secrets.token_hex(8), seconds=_step_seconds(request))
+def _unfaulted(bench: Bench, request: Request, trace_ids: list[str]) -> dict[str, str]:
+    trace_ids.append(_new_trace_id())
+    return _plan(bench, BASELINE, trace_ids[-1], secrets.token_hex(8), seconds=_step_seconds(request))
 
 
 def _new_trace_id() -> str:

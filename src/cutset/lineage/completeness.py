@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cutset.lineage.calls import answered_badly, attempt_number, entry_span, is_mesh_span
+from cutset.lineage.client_spans import remote_calls
 from cutset.model.span import Span, SpanKind
 
-_REMOTE_CALL_ATTRIBUTES = ("rpc.system", "rpc.system.name", "http.request.method", "http.method")
 _HUNG_UP = frozenset({"DC", "DR"})  # the caller did not wait for the answer: HTTP/1.1 and HTTP/2
 _DELAY = re.compile(r"delay\((\d+)ms\)")
 
@@ -66,7 +66,8 @@ def missing_part(spans: Sequence[Span], root_id: str, instrumentation: Instrumen
             answered = _reached_application(span) and not answered_badly(span)
             if answered and span.span_id not in served and _service(span) in instrumentation.telling:
                 return f"the span by which {_service(span)!r} itself tells of its answer"
-        elif _is_remote_call(span) and not _is_attempted(span, attempts.get(span.span_id, [])):
+    for span in remote_calls(spans):
+        if not _is_attempted(span, attempts.get(span.span_id, [])):
             return f"the mesh's span of the call {span.name!r} by {span.service!r}"
     return ""
 
@@ -94,10 +95,6 @@ def _is_attempted(span: Span, made: Sequence[Span]) -> bool:
     if not made or len(made) < max(attempt_number(attempt) for attempt in made):
         return False
     return span.error or not all(answered_badly(attempt) for attempt in made)
-
-
-def _is_remote_call(span: Span) -> bool:
-    return span.kind is SpanKind.CLIENT and any(name in span.attributes for name in _REMOTE_CALL_ATTRIBUTES)
 
 
 def _served(spans: Sequence[Span]) -> set[str]:

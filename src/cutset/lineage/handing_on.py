@@ -33,6 +33,7 @@ class Passage:
 
     arrived: bool  # the mesh's span of the request itself is there
     accepted: bool  # the mesh took our plan with it: key, environment and clock agree
+    refused: bool  # the mesh got our plan with it, and did not take it
     entry: str  # the service that the request was sent to
     services: tuple[HandedOn, ...]  # those that were seen to call others, by name
     quiet: frozenset[str]  # called, but not seen to call: they call nobody, or they lose the trace
@@ -41,6 +42,21 @@ class Passage:
     def joined(self) -> bool:
         """Whether any call that a service made is in the trace of the request."""
         return bool(self.services)
+
+
+def why_not_accepted(passage: Passage) -> str:
+    """What must be wrong if the request arrived and its plan did not count; empty if that did, or nothing arrived."""
+    if not passage.arrived or passage.accepted:
+        return ""
+    if passage.refused:
+        return (
+            "the mesh refused the plan that came with the request: either `CUTSET_KEY` is not the key of the mesh, or "
+            "`target.environment` is not its environment, or its clock differs from ours"
+        )
+    return (
+        "no plan came with the request to the mesh: `target.url` must be an address inside of the mesh, not that of "
+        "its edge, which drops all plans, nor that of a proxy before it"
+    )
 
 
 def passage_of(spans: Sequence[Span], root_id: str) -> Passage:
@@ -56,6 +72,7 @@ def passage_of(spans: Sequence[Span], root_id: str) -> Passage:
     return Passage(
         arrived=entry is not None,
         accepted=entry is not None and "cutset.api" in entry.attributes,
+        refused=entry is not None and is_refused(entry),
         entry="" if entry is None else _service(entry),
         services=services,
         quiet=frozenset(called - made.keys()),
@@ -81,7 +98,7 @@ def is_refused(span: Span) -> bool:
 
 
 def _handed_on(service: str, attempts: Sequence[Attempt]) -> HandedOn:
-    carried = [_names(attempt.span, "cutset.carriers") for attempt in attempts if attempt.planned]
+    carried = [carriers_of(attempt.span) for attempt in attempts if attempt.planned]
     unplanned = [attempt for attempt in attempts if not attempt.planned]
     refused = frozenset(attempt.point.of_api for attempt in unplanned if is_refused(attempt.span))
     return HandedOn(
@@ -99,8 +116,9 @@ def context_of(span: Span) -> str:
     return str(span.attributes.get("cutset.context", "")) or TRACEPARENT
 
 
-def _names(span: Span, attribute: str) -> frozenset[str]:
-    return frozenset(filter(None, str(span.attributes.get(attribute, "")).split(",")))
+def carriers_of(span: Span) -> frozenset[str]:
+    """Those that brought a valid plan."""
+    return frozenset(filter(None, str(span.attributes.get("cutset.carriers", "")).split(",")))
 
 
 def _service(span: Span) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from cutset.lineage.calls import attempts_with_callers, calls_of, status_of
+from cutset.lineage.calls import Attempt, attempts_with_callers, calls_of, status_of
 from cutset.model.fault import Cut, Fault
 from cutset.model.outcome import CallSeen, Points
 from cutset.model.point import Point
@@ -78,14 +78,10 @@ def _seen(spans: Sequence[Span], root_id: str, level: Level) -> Iterator[CallSee
         yield CallSeen(_at(level, attempt.point), str(caller or ""), status_of(attempt.span), milliseconds)
 
 
-def foreign_calls(spans: Iterable[Span]) -> list[Point]:
-    """Calls of services in traces that carry no plan at all, one entry per call."""
-    return [
-        _at(Level.API, attempt.point)
-        for call in calls_of(spans, root_id=_NO_DRIVER)
-        for attempt in call.attempts[:1]
-        if not attempt.planned
-    ]
+def foreign_attempts(spans: Iterable[Span]) -> Iterator[tuple[Point, Attempt]]:
+    """The first attempts of all calls in traces that are not of the driver's making, each with what was called."""
+    for call in calls_of(spans, root_id=_NO_DRIVER):
+        yield _at(Level.API, call.attempts[0].point), call.attempts[0]
 
 
 def _at(level: Level, point: Point) -> Point:

@@ -5,6 +5,7 @@ The ledger keeps these; resuming replays them; terminal and reports are made of 
 
 from dataclasses import dataclass
 
+from cutset.model.coverage import Uncoverable
 from cutset.model.outcome import Outcome, Points
 from cutset.model.point import Point
 from cutset.model.run import RunFinished, RunStarted
@@ -37,6 +38,7 @@ class RequestAudited:
     trace_ids: tuple[str, ...]
     runs: tuple[Outcome, ...] = ()  # what each run without faults relied on; caches make them differ
     edges: tuple[tuple[Point, Point], ...] = ()  # which API calls which, without the request itself
+    uncoverable: tuple[Uncoverable, ...] = ()  # why no plan reaches those not reached, and calls past the mesh
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cutset.model.coverage import OutOfReach, Uncoverable
 from cutset.model.event import (
     CampaignEvent,
     CampaignStarted,
@@ -33,6 +34,7 @@ class RequestSummary:
     exact_up_to: int = -1  # the part of it that rests on determinism alone
     masked: tuple[tuple[Points, Points], ...] = ()  # cuts that fail, each with a larger one that survives
     predicted: tuple[Points, ...] = ()  # expected to fail, but not tried
+    uncoverable: tuple[Uncoverable, ...] = ()  # no plan reaches these calls: `complete_up_to` is not about them
 
     def is_minimal(self, finding: Finding) -> bool:
         """Whether it is proven that nothing smaller inside it fails."""
@@ -59,6 +61,11 @@ class CampaignSummary:
         return self.finished and not any(
             request.problem or request.undecided or request.predicted for request in self.requests
         )
+
+    @property
+    def out_of_reach(self) -> bool:
+        """Whether some service is called in a way that cannot be tested."""
+        return any(each.is_service for request in self.requests for each in request.uncoverable)
 
     @property
     def requests_per_experiment(self) -> float:
@@ -126,7 +133,15 @@ def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int
         exact_up_to=end.exact_up_to,
         masked=end.masked,
         predicted=end.predicted,
+        uncoverable=_uncoverable(audits[-1]) if audits else (),
     )
+
+
+def _uncoverable(audited: RequestAudited) -> tuple[Uncoverable, ...]:
+    """Of what is not reached, some laboratories know no more than that."""
+    told = {each.call for each in audited.uncoverable}
+    untold = {str(point.of_api) for point in audited.not_reached} - told
+    return (*audited.uncoverable, *(Uncoverable(call, OutOfReach.OTHER_TRACE) for call in sorted(untold)))
 
 
 def _complete_up_to(own: Sequence[CampaignEvent], *, interrupted: bool) -> int:

@@ -4,6 +4,7 @@ import pytest
 from tests.samples.campaign import EVENTS, points
 
 from cutset.cli.explore import exit_code
+from cutset.model.coverage import OutOfReach, Uncoverable
 from cutset.model.summary import RequestSummary, summarise
 
 CLEAN = RequestSummary("GET /", frozenset(), frozenset(), 3, "", (), (), (), experiments=4, requests=4)
@@ -16,7 +17,9 @@ CLEAN = RequestSummary("GET /", frozenset(), frozenset(), 3, "", (), (), (), exp
         (CLEAN, False, 3),
         (replace(CLEAN, problem="the budget of experiments is spent"), True, 3),
         (replace(CLEAN, predicted=(points("cart/GetCart"),)), True, 3),
-        (replace(CLEAN, not_reached=points("currency/Convert")), True, 3),
+        (replace(CLEAN, uncoverable=(Uncoverable("currency/Convert", OutOfReach.OTHER_TRACE),)), True, 3),
+        (replace(CLEAN, uncoverable=(Uncoverable("GET /", OutOfReach.PAST_MESH, "web", "a:80"),)), True, 3),
+        (replace(CLEAN, uncoverable=(Uncoverable("redis", OutOfReach.DATA_STORE, "web", "a:6379"),)), True, 0),
         (replace(CLEAN, undecided=summarise(EVENTS).requests[1].undecided), True, 3),
         (replace(CLEAN, findings=summarise(EVENTS).requests[0].findings, problem="spent"), True, 1),
     ],

@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from tests.samples.small_shop import Shop, get, points
@@ -10,9 +11,10 @@ from cutset.experiment.audit import Audit, _usable_instrumentation, audit
 from cutset.experiment.trial import Trial
 from cutset.lineage.completeness import Instrumentation
 from cutset.lineage.path import Level, read_lineage
+from cutset.model.coverage import OutOfReach, Uncoverable
 from cutset.model.fault import BASELINE
 from cutset.model.request import Request, Response
-from cutset.traces.collector import Collector
+from cutset.traces.collector import Collector, Encoding
 
 
 @asynccontextmanager
@@ -50,6 +52,8 @@ def test_a_call_inside_the_trace_but_without_the_plan_is_not_reached(shop, run):
 
     assert found.calls == points("forgetful/GET /pass")
     assert found.not_reached == points("cart/GET /items")
+    detail = "the call has `traceparent`, but not the plan that came to forgetful in baggage and tracestate"
+    assert found.uncoverable == (Uncoverable("cart/GET /items", OutOfReach.WITHOUT_PLAN, "forgetful", detail=detail),)
 
 
 def test_a_call_in_a_trace_of_its_own_is_not_reached(shop, run):
@@ -57,6 +61,42 @@ def test_a_call_in_a_trace_of_its_own_is_not_reached(shop, run):
 
     assert found.calls == points("cart/GET /items")
     assert found.not_reached == points("currency/GET /convert")
+    assert found.uncoverable == (Uncoverable("currency/GET /convert", OutOfReach.OTHER_TRACE, "web"),)
+
+
+def test_a_call_at_another_services_real_port_is_past_the_mesh(shop, run):
+    found = run(audit(shop.bench(), get("/direct")))
+
+    assert found.calls == points("cart/GET /items")
+    assert found.not_reached == frozenset()
+    assert found.uncoverable == (Uncoverable("GET /ads", OutOfReach.PAST_MESH, "web", shop.real_ports["ad"]),)
+
+
+def test_a_call_in_a_trace_of_its_own_is_not_reached_though_it_carries_the_plan(shop, run):
+    """As services make it that hand on baggage, and begin a trace of their own."""
+
+    async def find() -> Audit:
+        receive = shop.collector.receive
+
+        def into_another_trace(payload: bytes, encoding: Encoding) -> None:
+            spans = [
+                replace(span, trace_id=f"{int(span.trace_id, 16) ^ 1:032x}", parent_id="")
+                if span.attributes.get("cutset.service") == "ad"
+                else span
+                for span in encoding.spans(payload)
+            ]
+            receive(payload, replace(encoding, spans=lambda _: spans))
+
+        shop.collector.receive = into_another_trace
+        try:
+            return await audit(shop.bench(), get("/quiet"))
+        finally:
+            del shop.collector.receive
+
+    found = run(find())
+
+    assert found.calls == points("cart/GET /items")
+    assert found.not_reached == points("ad/GET /ads")
 
 
 @pytest.mark.parametrize("request_under_test", [get("/quiet"), get("/slow")], ids=["quick", "slow"])

@@ -3,7 +3,7 @@ from dataclasses import replace
 from tests.samples.small_shop import points
 from tests.samples.trace_builder import ROOT, Made, trace
 
-from cutset.lineage.handing_on import HandedOn, Passage, passage_of
+from cutset.lineage.handing_on import HandedOn, Passage, passage_of, why_not_accepted
 from cutset.model.span import Span
 
 
@@ -31,6 +31,7 @@ def test_a_service_hands_on_what_comes_with_its_calls():
     assert found == Passage(
         arrived=True,
         accepted=True,
+        refused=False,
         entry="frontend",
         services=(
             HandedOn("cart", points("stock/Count"), ("uber-trace-id",), ("jaeger",), nothing, nothing),
@@ -55,10 +56,22 @@ def test_a_plan_that_the_mesh_refuses_at_the_entry_is_not_accepted():
     found = passage_of(tagged(trace(), "frontend", api="", refused="1"), ROOT)
 
     assert (found.arrived, found.accepted, found.joined, found.quiet) == (True, False, False, {"frontend"})
+    assert why_not_accepted(found).startswith(
+        "the mesh refused the plan that came with the request: either `CUTSET_KEY`"
+    )
+
+
+def test_a_plan_that_does_not_get_to_the_mesh_was_dropped_on_its_way():
+    found = passage_of(tagged(trace(), "frontend", api=""), ROOT)
+
+    assert why_not_accepted(found).startswith("no plan came with the request to the mesh: `target.url` must be")
+    assert why_not_accepted(passage_of(trace(), ROOT)) == ""
 
 
 def test_without_spans_nothing_has_arrived():
-    assert passage_of([], ROOT) == Passage(arrived=False, accepted=False, entry="", services=(), quiet=frozenset())
+    assert passage_of([], ROOT) == Passage(
+        arrived=False, accepted=False, refused=False, entry="", services=(), quiet=frozenset()
+    )
 
 
 def test_a_caller_that_the_mesh_does_not_know_goes_by_its_own_name():

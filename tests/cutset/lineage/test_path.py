@@ -1,8 +1,9 @@
 from dataclasses import replace
 
+import pytest
 from tests.samples.trace_builder import ROOT, Made, trace
 
-from cutset.lineage.path import Level, foreign_calls, read_lineage
+from cutset.lineage.path import Level, foreign_attempts, read_lineage
 from cutset.model.fault import BASELINE, Fault, cut_of
 from cutset.model.outcome import Points
 from cutset.model.point import Point
@@ -94,11 +95,14 @@ def test_a_call_whose_caller_was_never_exported_still_counts_as_relied_on() -> N
     assert read_lineage(spans, ROOT, BASELINE, Level.API).path == points("cart/GetCart")
 
 
-def test_calls_in_traces_without_any_plan_are_foreign() -> None:
-    spans = trace(Made("currency/Convert", planned=False), Made("cart/GetCart"))
+@pytest.mark.parametrize("planned", [False, True])
+def test_calls_in_traces_of_others_are_foreign_whether_or_not_they_carry_a_plan(planned: bool) -> None:
+    spans = trace(Made("currency/Convert", planned=planned), Made("cart/GetCart"))
     stray = [span for span in spans if span.attributes.get("cutset.service") == "currency"]
 
-    assert foreign_calls(stray) == [Point("currency", "Convert")]
+    ((point, attempt),) = foreign_attempts(stray)
+
+    assert (point, attempt.planned) == (Point("currency", "Convert"), planned)
 
 
 def test_a_cycle_of_parents_does_not_hang() -> None:

@@ -11,5 +11,10 @@ def gaps(request: RequestSummary, summary: CampaignSummary) -> list[str]:
         *([] if summary.finished or request.problem else ["the campaign was interrupted"]),
         *(f"unknown: {describe_cut(outcome.cut)}: {outcome.reason}" for outcome in request.undecided),
         *(f"predicted to fail, but not tried: {describe_points(cut)}" for cut in request.predicted),
-        *(f"not coverable, called without the trace context: {point}" for point in sorted(request.not_reached)),
+        *(f"not coverable: {each.call}: {each.reason}" for each in request.uncoverable if each.is_service),
     ]
+
+
+def asides(request: RequestSummary) -> list[str]:
+    """What was not tested either, and need not be: data stores that services call directly."""
+    return [f"not coverable: {each.call}: {each.reason}" for each in request.uncoverable if not each.is_service]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from cutset.judge.sequential import chance_of_false_finding
+from cutset.model.coverage import Uncoverable
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Points
 from cutset.model.summary import CampaignSummary, RequestSummary
@@ -36,6 +37,7 @@ def _request(request: RequestSummary, replay: str) -> dict[str, Any]:
         "problem": request.problem,
         "calls": sorted(map(str, request.calls)),
         "not_reached": sorted(map(str, request.not_reached)),
+        "not_coverable": [_uncoverable(each) for each in request.uncoverable],
         "rounds": request.rounds,
         "experiments": request.experiments,
         "requests": request.requests,
@@ -47,6 +49,16 @@ def _request(request: RequestSummary, replay: str) -> dict[str, Any]:
         "degraded": [_finding(finding) for finding in request.degradations],
         "undecided": [outcome_document(outcome) for outcome in request.undecided],
         "predicted": [_texts(cut) for cut in request.predicted],
+    }
+
+
+def _uncoverable(each: Uncoverable) -> dict[str, Any]:
+    return {
+        "call": each.call,
+        "why": each.why.value,
+        "caller": each.caller,
+        "address": each.address,
+        "reason": each.reason,
     }
 
 

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from cutset.model.finding import Finding
 from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.report.campaign.baseline import Comparison, Standing
-from cutset.report.campaign.gaps import gaps
+from cutset.report.campaign.gaps import asides, gaps
 from cutset.report.campaign.terminal import describe_cut
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
@@ -29,7 +29,7 @@ def to_xml(summary: CampaignSummary, replay: str, comparison: Comparison | None 
 
 
 def _suite(request: RequestSummary, summary: CampaignSummary, replay: str, comparison: Comparison | None) -> Element:
-    cases = [_search_case(request, gaps(request, summary))]
+    cases = [_search_case(request, gaps(request, summary), asides(request))]
     cases += [_finding_case(finding, replay, comparison) for finding in request.findings]
     cases += _better_cases(request.name, comparison)
     suite = Element("testsuite", {"name": _text(request.name), "tests": str(len(cases))})
@@ -39,12 +39,12 @@ def _suite(request: RequestSummary, summary: CampaignSummary, replay: str, compa
     return suite
 
 
-def _search_case(request: RequestSummary, problems: list[str]) -> Element:
+def _search_case(request: RequestSummary, problems: list[str], besides: list[str]) -> Element:
     case = _case(request.name, "search")
     if problems:
-        _add(case, "error", _complete(request), "incomplete", "\n".join(problems))
+        _add(case, "error", _complete(request), "incomplete", "\n".join([*problems, *besides]))
     else:
-        SubElement(case, "system-out").text = _text(_complete(request))
+        SubElement(case, "system-out").text = _text("\n".join([_complete(request), *besides]))
     return case
 
 

@@ -17,7 +17,7 @@ from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.report.campaign.baseline import Comparison, Standing
-from cutset.report.campaign.gaps import gaps
+from cutset.report.campaign.gaps import asides, gaps
 from cutset.report.campaign.terminal import describe_cut
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -69,7 +69,7 @@ DEGRADED = SarifRule(
 UNCOVERED = SarifRule(
     "trace-context-lost",
     "warning",
-    "A call is made without the trace context",
+    "A call is made without the trace context or without the plan",
     "No fault can be injected into this call for one request alone, so nobody knows whether the request survives it.",
     (
         "Hand on `traceparent` with `tracestate` or `baggage` to this call, as every OpenTelemetry SDK does.",
@@ -97,7 +97,12 @@ def to_document(
     comparison: Comparison | None = None,
     places: Places = IN_CONFIGURATION,
 ) -> dict[str, Any]:
-    notes = [f"{request.name}: {gap}" for request in summary.requests for gap in gaps(request, summary)]
+    told = [
+        (level, f"{request.name}: {text}")
+        for request in summary.requests
+        for level, texts in (("warning", gaps(request, summary)), ("note", asides(request)))
+        for text in texts
+    ]
     return {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -111,7 +116,7 @@ def to_document(
                     {
                         "executionSuccessful": summary.finished,
                         "toolExecutionNotifications": [
-                            {"level": "warning", "message": {"text": note}} for note in notes
+                            {"level": level, "message": {"text": text}} for level, text in told
                         ],
                     }
                 ],
@@ -153,7 +158,8 @@ def _results(
         yield _result(DEGRADED, finding, text, places) | _compared(finding, comparison)
     for point in sorted(request.not_reached):
         untested = Finding(request.name, Outcome(cut_of([point], UNAVAILABLE), Verdict.UNKNOWN))
-        yield _result(UNCOVERED, untested, f"{request.name} calls {point} without the trace context.", places)
+        why = "; ".join(each.reason for each in request.uncoverable if each.call == str(point.of_api))
+        yield _result(UNCOVERED, untested, f"{request.name} calls {point}, which cannot be tested: {why}.", places)
 
 
 def _compared(finding: Finding, comparison: Comparison | None) -> dict[str, Any]:

@@ -54,11 +54,10 @@ def _request_lines(request: RequestSummary, replay: str) -> Iterator[str]:
     for outcome in request.undecided:
         yield f"  [magenta]? unknown[/]   {escape(describe_cut(outcome.cut))}  [dim]{escape(outcome.reason)}[/]"
     yield from _predicted_lines(request)
-    for point in sorted(request.not_reached):
-        yield (
-            f"  [magenta]! not coverable[/]  {escape(str(point))}  "
-            "[dim]called without the trace context, so no plan reaches it[/]"
-        )
+    for each in request.uncoverable:
+        colour = "magenta" if each.is_service else "dim"
+        mark = "!" if each.is_service else "-"
+        yield f"  [{colour}]{mark} not coverable[/]  {escape(each.call)}  [dim]{escape(each.reason)}[/]"
 
 
 def _completeness(request: RequestSummary) -> str:
@@ -67,8 +66,14 @@ def _completeness(request: RequestSummary) -> str:
     effort = f"[dim]{effort}, {count(request.requests, 'request')}[/]"
     if request.complete_up_to < 0:
         return f"[magenta]not tested: {escape(request.problem)}[/]" if request.problem else effort
-    text = f"complete up to size {request.complete_up_to}{_progress_beyond(request)}"
+    text = f"complete up to size {request.complete_up_to}{_progress_beyond(request)}{_of_what(request)}"
     return f"{text}{f'; {escape(request.problem)}' if request.problem else ''}  {effort}"
+
+
+def _of_what(request: RequestSummary) -> str:
+    """Complete is said of what can be tested."""
+    reached = count(len(request.calls - request.not_reached), "call")
+    return f", of {reached} that plans reach" if request.uncoverable else ""
 
 
 def _progress_beyond(request: RequestSummary) -> str:

@@ -18,8 +18,8 @@ GET /  complete up to size 3  5 experiments in 5 rounds, 15 requests
   ✗ masked    cart/GetCart  fails, but survives together with flag/Get
   ~ degraded  ad/GetAds  200, but missing section#ads
 
-POST /pay  complete up to size 1, 1 of 3 predicted cuts of size 2 confirmed; the budget of experiments is spent  \
-4 experiments in 3 rounds, 12 requests
+POST /pay  complete up to size 1, 1 of 3 predicted cuts of size 2 confirmed, of 2 calls that plans reach; \
+the budget of experiments is spent  4 experiments in 3 rounds, 12 requests
   ✗ fails     backup/Charge:abort(503),50% + pay/Charge:delay(250ms)
     user sees  no answer: connection lost
     killed     127.0.0.1:5001
@@ -29,6 +29,8 @@ POST /pay  complete up to size 1, 1 of 3 predicted cuts of size 2 confirmed; the
   ? predicted a/1 + a/2  expected to fail, but not tried
   ? predicted a/1 + a/3  expected to fail, but not tried
   ? predicted b/1 + b/2 + b/3  expected to fail, but not tried
+  ! not coverable  GET /rates  called by pay at rates.example:443 past the mesh: no sidecar saw it
+  - not coverable  redis  called by cart at 127.0.0.1:6379 directly
   ! not coverable  currency/Convert  called without the trace context, so no plan reaches it
 
 GET /down  not tested: unhealthy baseline: 3 of 3 without faults failed: 500 with `[bold]oops`

@@ -1,0 +1,77 @@
+"""Calls of a request that no plan can reach: made without the plan, past the mesh, or in traces of their own."""
+
+from collections.abc import Iterator, Sequence
+
+from cutset.lineage.calls import calls_of
+from cutset.lineage.client_spans import address_of, call_of, remote_calls, store_calls, store_of, unseen_by_mesh
+from cutset.lineage.handing_on import caller_of, carriers_of, context_of, is_refused
+from cutset.lineage.path import foreign_attempts
+from cutset.model.coverage import OutOfReach, Uncoverable
+from cutset.model.outcome import Points
+from cutset.model.span import Span
+
+
+def without_plan(spans: Sequence[Span], root_id: str) -> Iterator[Uncoverable]:
+    """Calls in the trace of the request whose sidecar got no plan, or refused it."""
+    by_id = {span.span_id: span for span in spans}
+    came = {str(span.attributes.get("cutset.service")): carriers_of(span) for span in spans}
+    for call in calls_of(spans, root_id):
+        for attempt in call.attempts:
+            if attempt.planned:
+                continue
+            caller = caller_of(attempt.span, by_id)
+            if is_refused(attempt.span):
+                yield Uncoverable(str(attempt.point.of_api), OutOfReach.REFUSED, caller)
+            else:
+                lost = " and ".join(sorted(came.get(caller, ())))
+                handed = f"the call has `{context_of(attempt.span)}`, but not the plan"
+                detail = f"{handed} that came to {caller} in {lost}" if lost else handed
+                yield Uncoverable(str(attempt.point.of_api), OutOfReach.WITHOUT_PLAN, caller, detail=detail)
+
+
+def past_mesh(traces: Sequence[Sequence[Span]]) -> frozenset[Uncoverable]:
+    """Calls that services tell of, and no sidecar in any of these traces of one request: single spans may get lost."""
+    seen: set[Uncoverable] = set()
+    unseen: set[Uncoverable] = set()
+    for spans in traces:
+        calls = remote_calls(spans)
+        missed = {call.span_id for call in unseen_by_mesh(calls, spans)}
+        for call in calls:
+            told = _told(call, call_of(call), OutOfReach.PAST_MESH, spans)
+            (unseen if call.span_id in missed else seen).add(told)
+        for call in unseen_by_mesh(store_calls(spans), spans):
+            unseen.add(_told(call, store_of(call), OutOfReach.DATA_STORE, spans))
+    return frozenset(unseen - seen)
+
+
+def in_other_traces(points: Points, strays: Sequence[Span], own: Sequence[Sequence[Span]]) -> Iterator[Uncoverable]:
+    """Calls that are put down to a request though they are in other traces than its own, with callers if known.
+
+    A stray trace may tell of its caller. Else it is the one service that was at work on the request each time.
+    """
+    by_id = {span.span_id: span for span in strays}
+    made = [(point, attempt.span) for point, attempt in foreign_attempts(strays) if point in points]
+    for point in sorted(points):
+        spans = [span for called, span in made if called == point]
+        callers = {caller_of(span, by_id) for span in spans} - {""} or _at_work(spans, own)
+        yield Uncoverable(str(point), OutOfReach.OTHER_TRACE, callers.pop() if len(callers) == 1 else "")
+
+
+def _at_work(strays: Sequence[Span], own: Sequence[Sequence[Span]]) -> set[str]:
+    """The services that were being called during each of the strays that fell into a request."""
+    candidates = [
+        {
+            str(span.attributes["cutset.service"])
+            for spans in own
+            for span in spans
+            if "cutset.service" in span.attributes and span.start_ns <= stray.start_ns <= span.end_ns
+        }
+        for stray in strays
+    ]
+    during = [each for each in candidates if each]
+    return set.intersection(*during) if during else set()
+
+
+def _told(call: Span, name: str, why: OutOfReach, spans: Sequence[Span]) -> Uncoverable:
+    caller = caller_of(call, {span.span_id: span for span in spans}) or call.service
+    return Uncoverable(name, why, caller, address_of(call))

@@ -1,0 +1,61 @@
+"""Calls that a request makes and no fault can be injected into, and why."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cutset.model.wording import count
+
+SHOWN = 5  # of what is out of reach, in one sentence
+
+
+class OutOfReach(StrEnum):
+    """Why no plan reaches a call."""
+
+    OTHER_TRACE = "in another trace"  # the caller made it without the trace context
+    WITHOUT_PLAN = "without the plan"  # the caller handed on the trace, and none of what carries the plan
+    REFUSED = "plan refused"  # by the sidecar of the callee
+    PAST_MESH = "past the mesh"  # no sidecar saw it: it went to a real port, or to a third party
+    DATA_STORE = "data store"  # called directly; likewise brokers
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Uncoverable:
+    call: str  # a point as far as the mesh saw it; else what the caller's own span calls it
+    why: OutOfReach
+    caller: str = ""  # a service; empty: nobody knows
+    address: str = ""  # where the call went, if it went past the mesh
+    detail: str = ""
+
+    @property
+    def reason(self) -> str:
+        by = f" by {self.caller}" if self.caller else ""
+        at = f" at {self.address}" if self.address else ""
+        match self.why:
+            case OutOfReach.OTHER_TRACE:
+                text = f"called{by} without the trace context, so no plan reaches it"
+            case OutOfReach.WITHOUT_PLAN:
+                text = f"called{by} without the plan"
+            case OutOfReach.REFUSED:
+                text = f"called{by} with a plan that its sidecar refused: key, environment or clock differ"
+            case OutOfReach.PAST_MESH:
+                text = f"called{by}{at} past the mesh: no sidecar saw it"
+            case OutOfReach.DATA_STORE:
+                text = f"called{by}{at} directly"
+        return f"{text}: {self.detail}" if self.detail else text
+
+    @property
+    def is_service(self) -> bool:
+        """Whether it could be behind the mesh, so that nobody can say that the request survives its failure."""
+        return self.why is not OutOfReach.DATA_STORE
+
+
+def nothing_reached(uncoverable: Iterable[Uncoverable]) -> str:
+    """Why a request could not be tested at all, of which no call was reached."""
+    known = sorted(uncoverable, key=lambda each: (not each.is_service, each))
+    text = "no call of it was seen that a plan reaches, so nothing was injected"
+    if not known:
+        return f"{text}; nor was any other call seen: if it makes some, they are not traced"
+    shown = "; ".join(f"{each.call}: {each.reason}" for each in known[:SHOWN])
+    more = f"; and {count(len(known) - SHOWN, 'more call')}" if len(known) > SHOWN else ""
+    return f"{text}; out of reach are {shown}{more}"
