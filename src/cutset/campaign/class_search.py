@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from cutset.campaign.settings import CampaignSettings
+from cutset.model.coverage import Uncoverable, nothing_reached
 from cutset.model.event import CampaignEvent, CampaignStarted, ExperimentFinished, RequestAudited, RequestFinished
 from cutset.model.fault import points_of
 from cutset.model.finding import findings_of
@@ -19,7 +20,14 @@ from cutset.select.api_rank import rank_of_audits
 
 class ClassSearch:
     def __init__(
-        self, request: Request, search: Search, settings: CampaignSettings, past: Sequence[Outcome], past_rounds: int
+        self,
+        request: Request,
+        search: Search,
+        settings: CampaignSettings,
+        past: Sequence[Outcome],
+        past_rounds: int,
+        *,
+        uncoverable: Sequence[Uncoverable] = (),
     ) -> None:
         self.request = request
         self._search = search
@@ -28,6 +36,7 @@ class ClassSearch:
         self._failing: set[Points] = set()
         self._stopped = ""
         self._is_reached = False  # by a plan, at any call
+        self._uncoverable = uncoverable
         for outcome in past:
             self._tell(outcome)
         self.answered = 0  # since it began or was resumed
@@ -71,7 +80,7 @@ class ClassSearch:
         if frozenset() in result.minimal_cuts:
             reason = "the request fails without any fault"
         elif not self._is_reached:
-            reason = "no call of it was seen that a plan reaches, so nothing was injected"
+            reason = nothing_reached(self._uncoverable)
         elif result.undecided:
             reason = reason or f"{count(len(result.undecided), 'cut')} could not be decided"
         elif not reason and complete_up_to < self._settings.limits.max_size:
@@ -97,8 +106,8 @@ class ClassSearch:
 def begin(request: Request, settings: CampaignSettings, events: Sequence[CampaignEvent]) -> ClassSearch:
     """`events` are all of the campaign so far, the audit of this request included."""
     own = [event for event in events if getattr(event, "request", None) == request.name]
-    calls = next(event.calls for event in reversed(own) if isinstance(event, RequestAudited))
-    inventory = calls | frozenset(_replicas(calls, settings.replicas))
+    audited = next(event for event in reversed(own) if isinstance(event, RequestAudited))
+    inventory = audited.calls | frozenset(_replicas(audited.calls, settings.replicas))
     before = _before(request.name, events)
     search = STRATEGIES[settings.search.strategy].start(
         SearchSettings(
@@ -112,7 +121,7 @@ def begin(request: Request, settings: CampaignSettings, events: Sequence[Campaig
     )
     past = _past_outcomes(request.name, events)
     past_rounds = max((event.round for event in own if isinstance(event, ExperimentFinished)), default=0)
-    return ClassSearch(request, search, settings, past, past_rounds)
+    return ClassSearch(request, search, settings, past, past_rounds, uncoverable=audited.uncoverable)
 
 
 def _past_outcomes(request: str, events: Sequence[CampaignEvent]) -> list[Outcome]:

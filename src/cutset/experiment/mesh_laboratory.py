@@ -28,7 +28,6 @@ from cutset.lineage.calls import attempts_with_callers
 from cutset.lineage.completeness import Instrumentation, missing_part
 from cutset.lineage.culprits import culprits_of
 from cutset.lineage.handing_on import passage_of, why_not_accepted
-from cutset.model.coverage import nothing_reached
 from cutset.model.event import RequestAudited
 from cutset.model.fault import BASELINE, Cut, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
@@ -49,6 +48,7 @@ class _Known:
     baseline: Baseline
     instrumentation: Instrumentation | None
     culprits: Points = frozenset()  # calls that fail without any fault
+    not_reached: Points = frozenset()  # calls that no plan reaches
 
 
 class MeshLaboratory:
@@ -80,11 +80,11 @@ class MeshLaboratory:
                 trace_ids=(),
             )
         baseline = baseline_of([trial.response for trial in found.trials], request.expect)
-        reason = baseline.reason if isinstance(baseline, Judgement) else _no_evidence(found)
+        reason = baseline.reason if isinstance(baseline, Judgement) else _no_evidence(found.trials)
         runs: tuple[Outcome, ...] = ()
         if isinstance(baseline, Baseline):
             culprits = frozenset().union(*(culprits_of(trial.spans, trial.root_id) for trial in found.trials))
-            self._known[request.name] = _Known(baseline, found.instrumentation, culprits)
+            self._known[request.name] = _Known(baseline, found.instrumentation, culprits, found.not_reached)
             runs = tuple(_proven_runs(found, request, baseline))
         self._catalogue |= found.calls | found.not_reached
         return RequestAudited(
@@ -192,7 +192,7 @@ class MeshLaboratory:
         except TargetError as error:  # a set-up step failed, so the request under test was not sent
             outcome = Outcome(cut, Verdict.UNKNOWN, error.message)
             raise UnwellError(replace(outcome, dead=await self._liveness.dead())) from None
-        return _outcome(trial, cut, judgement), trial
+        return _outcome(trial, cut, judgement, self._known[request.name].not_reached), trial
 
     async def _refuse_if_lost(self, outcome: Outcome, trial: Trial) -> None:
         """The next trial would only find the hole that this one left."""
@@ -247,15 +247,13 @@ def _all_in_all(tried: Sequence[Outcome], checks: int) -> Outcome:
     )
 
 
-def _no_evidence(found: Audit) -> str:
+def _no_evidence(trials: Sequence[Trial]) -> str:
     """Why nothing can be proved by experiments on this request; empty if something can."""
-    traced = [trial for trial in found.trials if trial.traced]
+    traced = [trial for trial in trials if trial.traced]
     if not traced:
         return "no span of the request arrived, so nothing could be proved: does the mesh export to this collector?"
     refused = [why_not_accepted(passage_of(trial.spans, trial.root_id)) for trial in traced]
-    if all(refused):
-        return refused[-1]
-    return "" if found.calls else nothing_reached(found.uncoverable)
+    return refused[-1] if all(refused) else ""
 
 
 def _proven_runs(found: Audit, request: Request, baseline: Baseline) -> Iterator[Outcome]:
@@ -264,7 +262,7 @@ def _proven_runs(found: Audit, request: Request, baseline: Baseline) -> Iterator
         # How services tell of their calls is known only by the end: the first trial was not held against it.
         missing = missing_part(trial.spans, trial.root_id, found.instrumentation) if found.instrumentation else ""
         judgement = judge(trial.response, request.expect, baseline)
-        outcome = _outcome(replace(trial, missing=missing), BASELINE, judgement)
+        outcome = _outcome(replace(trial, missing=missing), BASELINE, judgement, found.not_reached)
         if outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED):
             yield outcome
 
@@ -276,18 +274,24 @@ def _edges(trial: Trial) -> Iterator[tuple[Point, Point]]:
             yield caller, each.point.of_api
 
 
-def _outcome(trial: Trial, cut: Cut, judgement: Judgement) -> Outcome:
+def _outcome(trial: Trial, cut: Cut, judgement: Judgement, not_reached: Points) -> Outcome:
+    """In terms of what plans reach: what they do not is not searched, but reported as not coverable."""
     doubt = _doubt(trial, cut, judgement)
+    lineage, beyond = trial.lineage, {point.of_api for point in not_reached}
+
+    def within_reach(points: Points) -> Points:
+        return frozenset(point for point in points if point.of_api not in beyond)
+
     return Outcome(
         cut=cut,
         verdict=Verdict.UNKNOWN if doubt else judgement.verdict,
         reason=doubt or judgement.reason,
-        path=frozenset() if doubt else trial.lineage.path,
-        failed=trial.lineage.failed,
-        calls=trial.lineage.calls,
-        fired=points_of(trial.lineage.fired),
-        seen=() if doubt or judgement.verdict is Verdict.FAILED else trial.lineage.seen,
-        retried=trial.lineage.retried,
+        path=frozenset() if doubt else within_reach(lineage.path),
+        failed=within_reach(lineage.failed),
+        calls=within_reach(lineage.calls),
+        fired=points_of(lineage.fired),
+        seen=() if doubt or judgement.verdict is Verdict.FAILED else lineage.seen,
+        retried=within_reach(lineage.retried),
         trace_ids=(trial.trace_id,),
     )
 

@@ -4,6 +4,7 @@ import pytest
 from tests.samples.simulated_campaign import REQUESTS, SETTINGS, SYSTEMS, changed, outcome_of
 
 from cutset.campaign.class_search import ClassSearch, begin
+from cutset.model.coverage import OutOfReach, Uncoverable, nothing_reached
 from cutset.model.event import CampaignEvent, ExperimentFinished, RequestAudited
 from cutset.model.fault import BASELINE, cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
@@ -31,6 +32,17 @@ def audited(request: str, *calls: Point, edges: tuple[tuple[Point, Point], ...] 
 
 def failed(request: str, *points: Point, round_number: int = 1) -> ExperimentFinished:
     return ExperimentFinished(request=request, outcome=Outcome(cut_of(points), Verdict.FAILED), round=round_number)
+
+
+def test_a_request_of_which_no_call_is_reached_is_not_complete_and_says_what_it_was_seen_to_call() -> None:
+    lost = Uncoverable("tax/Get", OutOfReach.OTHER_TRACE, "web")
+    search = begin(HOME, SETTINGS, [replace(audited(HOME.name), uncoverable=(lost,))])
+    assert search.ask(1) == []
+
+    end = search.end()
+
+    assert end.complete_up_to == -1
+    assert end.reason == nothing_reached([lost])
 
 
 @pytest.fixture

@@ -299,16 +299,6 @@ def test_with_another_key_than_that_of_the_mesh_the_reason_says_so(shop, run):
     assert found.reason.startswith("the mesh refused the plan that came with the request: either `CUTSET_KEY` is not")
 
 
-def test_a_request_of_which_no_call_is_reached_cannot_be_explored(shop, run):
-    found = run(MeshLaboratory(shop.bench(), repeats=2).audit(get("/leaf")))
-
-    assert not found.healthy
-    assert found.reason == (
-        "no call of it was seen that a plan reaches, so nothing was injected; nor was any other call seen: "
-        "if it makes some, they are not traced"
-    )
-
-
 def test_the_runs_of_the_audit_are_outcomes_without_a_fault(shop, run):
     audited = run(MeshLaboratory(shop.bench(), repeats=2).audit(get("/page")))
 
