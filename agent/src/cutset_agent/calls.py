@@ -55,5 +55,23 @@ Action = Union[BaseException, InjectedAnswer, AfterCall, ChangedAnswer]
 Describe = Callable[["tuple[Any, ...]", "dict[str, Any]"], "HookedCall | None"]  # `args` begin with self
 # None: this fault makes no sense for this call. In asynchronous hooks it may be a coroutine function.
 MakeFault = Callable[[HookedCall, "tuple[Any, ...]", "dict[str, Any]"], "Action | Awaitable[Action | None] | None"]
+
+
+class SharedFault:
+    """A fault that breaks what others than the present request may use: a connection of all, say."""
+
+    __slots__ = ("is_own", "make", "why")
+
+    def __init__(
+        self, make: MakeFault, why: str, is_own: Callable[[tuple[Any, ...]], bool] = lambda _args: False
+    ) -> None:
+        self.make = make
+        self.why = why
+        self.is_own = is_own  # whether no one else uses it, by the call's arguments
+
+    def __call__(self, call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.make(call, args, kwargs)
+
+
 OutcomeOf = Callable[[Any], "dict[str, str]"]  # small facts of a result, for the report: {"rows": "1"}
 ResponseOf = Callable[[Any], "bytes | str | None"]  # a result's payload, for the recording

@@ -40,7 +40,7 @@ def wrap(
     original = found.__func__ if bound else found
     if hasattr(original, "_cutset_hook"):
         return
-    hook = steps.HookedFunction(describe, faults, outcome, response)
+    hook = steps.HookedFunction(describe, faults, outcome, response, asynchronous=asynchronous)
     wrapper = _asynchronous(original, hook) if asynchronous else _synchronous(original, hook)
     functools.update_wrapper(wrapper, original)
     wrapper._cutset_hook = hook  # type: ignore[attr-defined]  # noqa: SLF001
@@ -57,7 +57,7 @@ def _synchronous(original: Callable[..., Any], hook: steps.HookedFunction) -> Ca
             return original(*args, **kwargs)
         try:
             if step.delay:
-                steps.wait(step.delay)
+                steps.wait(step)
             action = steps.action(step, args, kwargs)
             if isinstance(action, (BaseException, InjectedAnswer)):
                 result = steps.instead(step, action)
@@ -84,7 +84,7 @@ def _asynchronous(original: Callable[..., Any], hook: steps.HookedFunction) -> C
             return await original(*args, **kwargs)
         try:
             if step.delay:
-                await steps.wait_asynchronously(step.delay)
+                await steps.wait_asynchronously(step)
             action = await steps.settled(step, steps.action(step, args, kwargs), None)
             if isinstance(action, (BaseException, InjectedAnswer)):
                 result = steps.instead(step, action)

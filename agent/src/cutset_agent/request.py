@@ -17,6 +17,8 @@ from contextvars import ContextVar, Token
 from typing import Any, NamedTuple
 
 from cutset_agent import carriers, recording, reports, wire
+from cutset_agent import reach as reaches
+from cutset_agent.reach import Reach
 
 MAX_ADOPTED = 1000  # requests known from OpenTelemetry alone; a megabyte
 
@@ -27,13 +29,17 @@ class AgentSettings(NamedTuple):
     key: bytes = b""
     environment: str = "local"
     service: str = "unknown"
+    uncontained: bool = False  # whoever started this service agrees to faults that reach all who use it
 
 
 class ServedRequest:
-    __slots__ = ("carried", "counts", "lock", "operations", "plan", "span_id", "trace_id")
+    __slots__ = ("carried", "counts", "lock", "operations", "plan", "reach", "span_id", "trace_id")
 
-    def __init__(self, plan: tuple[wire.WirePart, ...], trace_id: str, span_id: str, carried: dict[str, str]) -> None:
+    def __init__(
+        self, plan: tuple[wire.WirePart, ...], trace_id: str, span_id: str, carried: dict[str, str], reach: Reach
+    ) -> None:
         self.plan = plan
+        self.reach = reach
         self.trace_id = trace_id
         self.span_id = span_id
         self.carried = carried  # headers that go on with outgoing calls
@@ -47,28 +53,38 @@ class ServedRequest:
             number = self.counts[endpoint] = self.counts.get(endpoint, 0) + 1
         return number
 
+    def refusal(self) -> str:
+        """Why the plan does not count for the present code, if so."""
+        why = self.reach.refusal()
+        return "" if why == reaches.SHARED and settings.uncontained else why
+
 
 class RequestEntry:
     """What `enter` gives and `leave` takes."""
 
-    __slots__ = ("kind", "operation", "parent_id", "request", "reset", "started_ns")
+    __slots__ = ("kind", "operation", "parent_id", "reach", "request", "reset", "started_ns")
 
-    def __init__(self, request: ServedRequest | None, operation: str, kind: str, parent_id: str) -> None:
+    def __init__(
+        self, reach: Reach, request: ServedRequest | None, operation: str, kind: str, parent_id: str = ""
+    ) -> None:
+        self.reach = reach
         self.request = request
         self.operation = operation
         self.kind = kind
         self.parent_id = parent_id
-        self.reset: Token[ServedRequest | None] = _current.set(request)
+        self.reset: Token[ServedRequest | Reach] = _current.set(request or reach)
         self.started_ns = time.time_ns()
 
 
 # Neither within a request that was entered nor known to be without a plan: OpenTelemetry may know more.
-_OUTSIDE = ServedRequest((), "", "", {})
-_current: ContextVar[ServedRequest | None] = ContextVar("cutset_request", default=_OUTSIDE)
+_OUTSIDE = ServedRequest((), "", "", {}, Reach())
+# Of a request without a plan there is only its reach.
+_current: ContextVar[ServedRequest | Reach] = ContextVar("cutset_request", default=_OUTSIDE)
 _operation: ContextVar[str] = ContextVar(
     "cutset_operation", default=""
 )  # the span of the hooked call that is under way
 _adopted: dict[str, ServedRequest] = {}  # by trace; forgotten altogether when full
+_roots: dict[str, Reach] = {}  # of OpenTelemetry's, by trace: from their first span in this process to its end
 settings = AgentSettings()
 
 
@@ -76,11 +92,23 @@ def configure(new: AgentSettings) -> None:
     global settings  # noqa: PLW0603 -- one process, one agent
     settings = new
     _adopted.clear()
+    _roots.clear()
+    reaches.forget_all()
 
 
 def current() -> ServedRequest | None:
     request = _current.get()
-    return request if request is not _OUTSIDE else _of_opentelemetry()
+    if request is _OUTSIDE:
+        return _of_opentelemetry()
+    return None if isinstance(request, Reach) else request
+
+
+def is_served() -> bool:
+    """Whether the present code is a request's own, with a plan or without: what it pulls is no message of its own."""
+    request = _current.get()
+    if request is _OUTSIDE:
+        return False
+    return (request if isinstance(request, Reach) else request.reach).is_at_home()
 
 
 def enter(headers: Iterable[tuple[str, str]], operation: str, kind: str = "server") -> RequestEntry:
@@ -91,10 +119,11 @@ def enter(headers: Iterable[tuple[str, str]], operation: str, kind: str = "serve
     found = [(name.lower(), value) for name, value in headers]
     plan = _plan_in(found)
     if not plan and not recording.is_on():
-        return RequestEntry(None, operation, kind, "")
+        return RequestEntry(reaches.begin(planned=False), None, operation, kind)
     trace_id, parent_id = _trace_in(found)
-    carried = carriers.carried_in(found)
-    return RequestEntry(ServedRequest(plan, trace_id, new_span_id(), carried), operation, kind, parent_id)
+    reach = reaches.begin(planned=bool(plan))
+    request = ServedRequest(plan, trace_id, new_span_id(), carriers.carried_in(found), reach)
+    return RequestEntry(reach, request, operation, kind, parent_id)
 
 
 def leave(
@@ -104,6 +133,7 @@ def leave(
     exchange: Mapping[str, Any] | None = None,
 ) -> None:
     """Ends what `enter` began and reports it. `exchange` is what a recording keeps of it: see `recording.exchange`."""
+    reaches.leave(entry.reach)
     try:
         _current.reset(entry.reset)
     except ValueError:  # ended in another context than it began, as a generator may
@@ -132,7 +162,7 @@ def leave(
 def outgoing_headers() -> dict[str, str]:
     """What an outgoing call must carry so that the plan arrives; hooks leave alone what is already set."""
     request = current()
-    if request is None:
+    if request is None or request.refusal():
         return {}
     return {"traceparent": f"00-{request.trace_id}-{_operation.get() or request.span_id}-01", **request.carried}
 
@@ -193,20 +223,38 @@ def _opentelemetry_context() -> Any:
     return context if context.is_valid else None
 
 
+def root_began(trace_id: int) -> None:
+    """OpenTelemetry began the first span of a trace here: without an entry of ours, that is where a request begins."""
+    name = _hex(trace_id, 32)
+    if name not in _roots or _roots[name].ended is not None:
+        if len(_roots) >= MAX_ADOPTED:
+            _roots.clear()
+        _roots[name] = Reach()
+
+
+def root_ended(trace_id: int) -> None:
+    if reach := _roots.get(_hex(trace_id, 32)):
+        reach.end()
+
+
 def _of_opentelemetry() -> ServedRequest | None:
-    """One request for each trace: without an entry nobody says where one begins."""
+    """One request for each trace. None if its first span is unknown: nobody would say when it ends."""
     context = _opentelemetry_context()
     if context is None or "cutset" not in (context.trace_state or ()):
         return None
     trace_id = _hex(context.trace_id, 32)
+    reach = _roots.get(trace_id)
+    if reach is None:
+        return None
     request = _adopted.get(trace_id)
     if request is None:
         if len(_adopted) >= MAX_ADOPTED:
             _adopted.clear()
         headers = [("tracestate", context.trace_state.to_header()), *_opentelemetry_baggage()]
-        plan = _plan_in(headers, (trace_id,))
-        found = ServedRequest(plan, trace_id, _hex(context.span_id, 16), carriers.carried_in(headers))
+        plan, carried = _plan_in(headers, (trace_id,)), carriers.carried_in(headers)
+        found = ServedRequest(plan, trace_id, _hex(context.span_id, 16), carried, reach)
         request = _adopted.setdefault(trace_id, found)  # another thread may have been first
+    request.reach = reach
     return request if request.plan else None
 
 

@@ -6,12 +6,11 @@ import asyncio
 import hashlib
 import inspect
 import random
-import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cutset_agent import recording, reports, wire
+from cutset_agent import reach, recording, reports, wire
 from cutset_agent import request as requests
 from cutset_agent.calls import (
     AfterCall,
@@ -22,11 +21,13 @@ from cutset_agent.calls import (
     MakeFault,
     OutcomeOf,
     ResponseOf,
+    SharedFault,
 )
 from cutset_agent.catalogue import catalogue
 from cutset_agent.reports import count_error
 
 FOR_GOOD = float("inf")
+NAP_SECONDS = 0.05  # how often a call that is made to wait looks whether its request has ended
 
 _chance = random.SystemRandom()  # the host's own random numbers stay as they are
 _added: dict[str, dict[str, MakeFault]] = {}  # faults of third parties, by framework
@@ -35,7 +36,7 @@ _added: dict[str, dict[str, MakeFault]] = {}  # faults of third parties, by fram
 class HookedFunction:
     """One wrapped function."""
 
-    __slots__ = ("by_code", "describe", "faults", "outcome", "response")
+    __slots__ = ("blocks", "by_code", "describe", "faults", "outcome", "response")
 
     def __init__(
         self,
@@ -43,7 +44,10 @@ class HookedFunction:
         faults: Mapping[str, MakeFault],
         outcome: OutcomeOf | None,
         response: ResponseOf | None,
+        *,
+        asynchronous: bool,
     ) -> None:
+        self.blocks = not asynchronous  # its thread, while it waits
         self.describe = describe
         self.faults = faults
         self.by_code = {wire.fault_code(name): name for name in faults}
@@ -99,8 +103,10 @@ def begin(
             step.number = request.count(call.endpoint)
             if call.payload is not None:  # before the call, which may use up what it sends
                 step.payload = _as_bytes(_asked("payload", call, call.payload))
-            _choose_fault(step, now)
-            return step
+            _choose_fault(step, now, args)
+            # Who is still in the context of a request that has long ended does not work for it.
+            if "not_fired" in step.facts or not request.reach.is_over():
+                return step
     except Exception as error:  # noqa: BLE001 -- the host's call matters more
         count_error("describe", error)
     requests.end_operation(step.token)
@@ -111,17 +117,35 @@ def _as_bytes(payload: bytes | str | None) -> bytes | None:
     return payload.encode("utf-8", "surrogateescape") if isinstance(payload, str) else payload
 
 
-def _choose_fault(step: HookStep, now: float) -> None:
+def _choose_fault(step: HookStep, now: float, args: tuple[Any, ...]) -> None:
     target = wire.WireTarget(requests.settings.service, step.call.endpoint)
     for fault in (fault for part in step.request.plan if part.expires >= now for fault in part.faults_at(target)):
         if (fault.occurrence and fault.occurrence != step.number) or 0 < fault.attempts < step.number:
             continue
         if fault.percent < 100 and _chance.random() * 100 >= fault.percent:
             continue
+        if refusal := step.request.refusal():
+            step.facts["not_fired"] = refusal
+            return
         if fault.kind == "D":
             _choose_delay(step, fault.value)
         else:
             _choose_by_name(step, fault)
+    if not requests.settings.uncontained:
+        _refuse_uncontained(step, args)
+
+
+def _refuse_uncontained(step: HookStep, args: tuple[Any, ...]) -> None:
+    """What would reach others than the request, unless whoever started this service has agreed to that."""
+    why = ""
+    if isinstance(step.make, SharedFault) and not step.make.is_own(args):
+        why = f"{step.name} is not contained: {step.make.why}"
+    elif step.delay and step.hook.blocks and reach.blocks_loop():
+        why = "waiting here would stop the event loop for everybody"
+    if why:
+        step.delay, step.name, step.make = 0.0, "", None
+        step.facts.pop("fault", None)
+        step.facts["not_fired"] = why
 
 
 def _choose_delay(step: HookStep, milliseconds: int) -> None:
@@ -156,17 +180,26 @@ def _choose_by_name(step: HookStep, fault: wire.WireFault) -> None:
             step.delay = FOR_GOOD if call.timeout is None else call.timeout
 
 
-def wait(seconds: float) -> None:
-    if seconds == FOR_GOOD:
-        threading.Event().wait()
-    time.sleep(seconds)
+def wait(step: HookStep) -> None:
+    for seconds in _naps(step):
+        time.sleep(seconds)
 
 
-async def wait_asynchronously(seconds: float) -> None:
-    # Not a bare future or event: nobody would hold it, and the task with it would be garbage.
-    while seconds == FOR_GOOD:  # noqa: ASYNC110
-        await asyncio.sleep(3600)
-    await asyncio.sleep(seconds)
+async def wait_asynchronously(step: HookStep) -> None:
+    for seconds in _naps(step):
+        await asyncio.sleep(seconds)
+
+
+def _naps(step: HookStep) -> Iterator[float]:
+    """Until the delay is over, or its fault must end: then the call is made as if nothing was there."""
+    until = time.monotonic() + step.delay
+    while (left := until - time.monotonic()) > 0:
+        yield min(left, NAP_SECONDS)
+        plan = step.request.plan
+        expired = not requests.settings.uncontained and all(part.expires < time.time() for part in plan)
+        if expired or step.request.reach.is_over():
+            step.make = None
+            return
 
 
 def action(step: HookStep, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -9,9 +9,10 @@ import functools
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from typing import Any
 
+from cutset_agent import imports, reach
 from cutset_agent import request as requests
 
 # A worker serves many requests: it must not stay with the one in which it was started.
@@ -22,6 +23,7 @@ def install() -> None:
     if not hasattr(threading.Thread.start, "_cutset_hook"):
         _hook_start()
         _hook_submit()
+        imports.after_import("anyio._backends._asyncio", _hook_anyio)
 
 
 def _hook_start() -> None:
@@ -43,8 +45,41 @@ def _hook_submit() -> None:
 
     @functools.wraps(original)
     def submit(self: ThreadPoolExecutor, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        if requests.current() is None:
+        request = requests.current()
+        if request is None:
             return original(self, fn, *args, **kwargs)
-        return original(self, copy_context().run, fn, *args, **kwargs)
+        if not request.reach.is_at_home():
+            return original(self, copy_context().run, fn, *args, **kwargs)
+        futures: list[Any] = []
+        future = original(self, _run_lent, request.reach, futures, copy_context(), fn, *args, **kwargs)
+        futures.append(future)
+        return future
 
     ThreadPoolExecutor.submit = submit  # type: ignore[method-assign,assignment]
+
+
+def _run_lent(
+    lender: reach.Reach, futures: list[Any], context: Context, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
+) -> Any:
+    with reach.lent(lender, futures):
+        return context.run(fn, *args, **kwargs)
+
+
+def _hook_anyio(module: Any) -> None:
+    """Its threads carry the context themselves, and whoever calls waits."""
+    backend = module.AsyncIOBackend
+    original = backend.run_sync_in_worker_thread.__func__
+
+    @functools.wraps(original)
+    async def run_sync_in_worker_thread(cls: Any, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        request = requests.current()
+        if request is not None and request.reach.is_at_home():
+            func = functools.partial(_run_awaited, request.reach, func)
+        return await original(cls, func, *args, **kwargs)
+
+    backend.run_sync_in_worker_thread = classmethod(run_sync_in_worker_thread)
+
+
+def _run_awaited(lender: reach.Reach, func: Callable[..., Any], /, *args: Any) -> Any:
+    with reach.lent(lender):
+        return func(*args)

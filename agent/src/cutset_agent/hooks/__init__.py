@@ -24,7 +24,7 @@ _FOLDERS = {
     "rpc": ("grpc", "grpc_aio"),
     "data": ("asyncpg", "psycopg", "pymongo", "redis", "sqlalchemy"),
     "brokers": ("aiokafka", "nats", "pika"),
-    "entries": ("asgi", "grpc_server", "uvicorn", "wsgi"),
+    "entries": ("asgi", "grpc_server", "opentelemetry", "uvicorn", "wsgi"),
 }
 # The module of each hook, by its framework.
 HOOKS = {name: f"{__name__}.{folder}.{name}" for folder, names in _FOLDERS.items() for name in names}
@@ -52,7 +52,8 @@ def third_parties() -> Iterator[tuple[str, Callable[[], ModuleType]]]:
 def _configure(environ: Mapping[str, str]) -> None:
     key = environ.get("CUTSET_KEY", "").encode(errors="surrogateescape")
     service = environ.get("CUTSET_SERVICE") or environ.get("OTEL_SERVICE_NAME") or "unknown"
-    request.configure(request.AgentSettings(key, environ.get("CUTSET_ENVIRONMENT") or "local", service))
+    uncontained = environ.get("CUTSET_UNCONTAINED") == "1"
+    request.configure(request.AgentSettings(key, environ.get("CUTSET_ENVIRONMENT") or "local", service, uncontained))
     reports.start(environ.get("CUTSET_COLLECTOR") or environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "")
     recording.start(environ.get("CUTSET_RECORD", ""))
 

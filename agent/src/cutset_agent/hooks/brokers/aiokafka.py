@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from cutset_agent import request
@@ -36,15 +36,15 @@ def _describe_send(method: str) -> Describe:
     def describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall | None:
         if len(args) > _HEADERS_PLACE:  # so `send_and_wait` calls `send`, which is a part of it then
             return None
-        if _takes_headers(args[0]):
-            given = list(kwargs.get("headers") or ())
-            names = {name for name, _ in given}
-            ours = [(name, text.encode()) for name, text in request.outgoing_headers().items() if name not in names]
-            kwargs["headers"] = [*given, *ours]
         topic = args[1] if len(args) > 1 else kwargs["topic"]
         value = args[2] if len(args) > 2 else kwargs.get("value")
         timeout = args[0]._request_timeout_ms / 1000  # noqa: SLF001
-        return HookedCall(f"mq/aiokafka/{method}", timeout, lambda: _payload(value), {"topic": topic})
+        ours = request.outgoing_headers() if _takes_headers(args[0]) else {}
+        if ours:
+            kwargs["headers"] = given = list(kwargs.get("headers") or ())  # it may be a generator
+            names = {header[0] for header in given}
+            kwargs["headers"] = [*given, *((name, text.encode()) for name, text in ours.items() if name not in names)]
+        return HookedCall(f"mq/aiokafka/{method}", timeout, lambda: _payload(value), {"topic": str(topic)})
 
     return describe
 
@@ -71,13 +71,17 @@ def _pulling(getone: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[A
     async def pulling(self: Any, *args: Any, **kwargs: Any) -> Any:
         messages.end_pulled()
         record = await getone(self, *args, **kwargs)
-        headers = ((name, value.decode("utf-8", "replace")) for name, value in record.headers)
-        messages.begin_pulled(headers, HANDLE)
-        await _Handling.handle(record)
+        if messages.begin_pulled(record, _headers, HANDLE):
+            await _Handling.handle(record)
         return record
 
     pulling._cutset_original = getone  # type: ignore[attr-defined]  # noqa: SLF001
     return pulling
+
+
+def _headers(record: Any) -> Iterable[tuple[Any, Any]]:
+    found: Iterable[tuple[Any, Any]] = record.headers
+    return found
 
 
 class _Handling:

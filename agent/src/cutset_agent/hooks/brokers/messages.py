@@ -6,10 +6,12 @@ is done with a message: it is handled from then on until the same task or thread
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
+from typing import Any
 
 from cutset_agent import request
+from cutset_agent.reports import count_error
 
 # What becomes of a body, by the fault's name.
 DAMAGES: Mapping[str, Callable[[bytes], bytes]] = {
@@ -19,16 +21,48 @@ DAMAGES: Mapping[str, Callable[[bytes], bytes]] = {
     "serialization": lambda _body: b"\xff\xfe\x00 no text",
 }
 
+HeadersOf = Callable[[Any], Iterable["tuple[Any, Any]"]]
 _pulled: ContextVar[request.RequestEntry | None] = ContextVar("cutset_pulled", default=None)
 
 
-def begin_pulled(headers: Iterable[tuple[str, str]], endpoint: str) -> None:
+def begin_pulled(message: Any, headers_of: HeadersOf, endpoint: str) -> bool:
+    """Whether the message is handled from now on; what a request pulls is part of that request. Never raises."""
     end_pulled()
-    _pulled.set(request.enter(headers, endpoint, "consumer"))
+    if request.is_served():
+        return False
+    entry = entered(message, headers_of, endpoint)
+    _pulled.set(entry)
+    return entry is not None
 
 
 def end_pulled() -> None:
     entry = _pulled.get()
     if entry is not None:
         _pulled.set(None)
-        request.leave(entry)
+        left(entry)
+
+
+def entered(message: Any, headers_of: HeadersOf, endpoint: str) -> request.RequestEntry | None:
+    """The entry of a message, None if that fails: the message itself must arrive, whatever is in it."""
+    try:
+        return request.enter(_texts(headers_of(message)), endpoint, "consumer")
+    except Exception as error:  # noqa: BLE001 -- the host's message matters more
+        count_error(f"entry of {endpoint}", error)
+        return None
+
+
+def left(entry: request.RequestEntry | None, failure: BaseException | None = None) -> None:
+    if entry is None:
+        return
+    try:
+        request.leave(entry, error=failure)
+    except Exception as error:  # noqa: BLE001 -- as above
+        count_error(f"end of {entry.operation}", error)
+
+
+def _texts(headers: Iterable[tuple[Any, Any]]) -> Iterator[tuple[str, str]]:
+    """What is neither text nor bytes is no header of ours: brokers also know numbers, tables, and nothing."""
+    for name, value in headers:
+        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        if isinstance(name, str) and isinstance(text, str):
+            yield name, text

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cutset_agent import request
@@ -122,13 +122,13 @@ def _is_of_library(callback: Any) -> bool:
 def _handling(callback: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
     @functools.wraps(callback)
     async def handle(message: Any) -> None:
-        entry = request.enter((message.headers or {}).items(), HANDLE, "consumer")
+        entry = messages.entered(message, _headers, HANDLE)
         try:
             await _Handling.handle(callback, message)
         except BaseException as error:
-            request.leave(entry, error=error)
+            messages.left(entry, error)
             raise
-        request.leave(entry)
+        messages.left(entry)
 
     return handle
 
@@ -146,9 +146,14 @@ def _describe_handling(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Hooked
     return HookedCall(HANDLE, None, lambda: message.data, {"subject": message.subject})
 
 
+def _headers(message: Any) -> Iterable[tuple[Any, Any]]:
+    found: dict[Any, Any] = message.headers or {}
+    return found.items()
+
+
 async def _begin(message: Any) -> None:
-    messages.begin_pulled((message.headers or {}).items(), HANDLE)
-    await _Handling.handle(None, message)
+    if messages.begin_pulled(message, _headers, HANDLE):
+        await _Handling.handle(None, message)
 
 
 def _pulling(subscription_of: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -185,7 +190,7 @@ class _Batch(list[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         for message in list.__iter__(self):
-            messages.begin_pulled((message.headers or {}).items(), HANDLE)
+            messages.begin_pulled(message, _headers, HANDLE)
             yield message
         messages.end_pulled()
 

@@ -10,7 +10,7 @@ import copy
 import functools
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -43,10 +43,11 @@ def _describe_publish(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCa
     channel = args[0]
     if _is_inner(channel):
         return None
-    if len(args) <= _PROPERTIES_PLACE:
+    ours = request.outgoing_headers()
+    if ours and len(args) <= _PROPERTIES_PLACE:
         given = kwargs.get("properties")
         properties = copy.copy(given) if given is not None else sys.modules["pika"].BasicProperties()
-        properties.headers = {**request.outgoing_headers(), **(properties.headers or {})}
+        properties.headers = {**ours, **(properties.headers or {})}
         kwargs["properties"] = properties
     body = args[3] if len(args) > 3 else kwargs.get("body")
     facts = {"exchange": _argument(args, kwargs, 1, "exchange"), "key": _argument(args, kwargs, 2, "routing_key")}
@@ -78,16 +79,20 @@ def _consuming(basic_consume: Callable[..., Any]) -> Callable[..., Any]:
     return consuming
 
 
+def _headers(properties: Any) -> Iterable[tuple[Any, Any]]:
+    found: dict[Any, Any] = properties.headers or {}
+    return found.items()
+
+
 def _handling(callback: Callable[..., Any]) -> Callable[..., Any]:
     def handle(channel: Any, method: Any, properties: Any, body: bytes) -> Any:
-        headers = ((str(name), str(value)) for name, value in (properties.headers or {}).items())
-        entry = request.enter(headers, HANDLE, "consumer")
+        entry = messages.entered(properties, _headers, HANDLE)
         try:
             result = _Handling.handle(callback, [channel, method, properties, body])
         except BaseException as error:
-            request.leave(entry, error=error)
+            messages.left(entry, error)
             raise
-        request.leave(entry)
+        messages.left(entry)
         return result
 
     return handle

@@ -58,19 +58,20 @@ async def _serve(app: Any, scope: Any, receive: Any, send: Any) -> None:
         finally:
             requests.leave(entry)
         return
-    conversation = _Conversation(scope, receive, send)
+    conversation = _Conversation(entry, scope, receive, send)
     try:
         await app(scope, conversation.receive, conversation.send)
     except BaseException as error:
-        conversation.leave(entry, error)
+        conversation.leave(error)
         raise
-    conversation.leave(entry, None)
+    conversation.leave(None)
 
 
 class _Conversation:
     """Listens to what goes in and out; bodies only while recording."""
 
-    def __init__(self, scope: Any, receive: Any, send: Any) -> None:
+    def __init__(self, entry: requests.RequestEntry, scope: Any, receive: Any, send: Any) -> None:
+        self._entry = entry
         self._scope = scope
         self._receive = receive
         self._send = send
@@ -93,11 +94,13 @@ class _Conversation:
                 self._response_headers = _pairs(message.get("headers", ()))
         elif message["type"] == "http.response.body":
             self._keep(self._response, message.get("body", b""))
+            if not message.get("more_body", False):
+                self._entry.reach.end()  # what the application does after its answer, it does not do for the client
         await self._send(message)
 
-    def leave(self, entry: requests.RequestEntry, error: BaseException | None) -> None:
+    def leave(self, error: BaseException | None) -> None:
         try:
-            requests.leave(entry, self._status, error, self._exchange() if recording.is_on() else None)
+            requests.leave(self._entry, self._status, error, self._exchange() if recording.is_on() else None)
         except Exception as problem:  # noqa: BLE001 -- the host's answer matters more
             count_error("report of a request", problem)
 

@@ -95,6 +95,8 @@ class _Conversation:
                 if self._request is not None:
                     self._truncated |= _keep(self._response, chunk)
                 yield chunk
+            if self._entry is not None:
+                self._entry.reach.end()  # servers need not call `close` soon
         except Exception as error:
             self.leave(error)
             raise

@@ -36,17 +36,24 @@ def install(_module: Any) -> None:
 def _with_innermost(call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        callee = self
-        if requests.current() is not None:
+        callee, request = self, requests.current()
+        if request is not None:
             try:
                 callee = copy.copy(self)
                 callee._interceptors = [*(self._interceptors or ()), _Innermost(self)]
             except Exception as error:  # noqa: BLE001 -- the host's call matters more
                 count_error("interceptors of grpc.aio", error)
-        return call(callee, *args, **kwargs)
+        return _joined(request, call(callee, *args, **kwargs))
 
     wrapper._cutset_hook = True  # type: ignore[attr-defined]
     return wrapper
+
+
+def _joined(request: requests.ServedRequest | None, call: Any) -> Any:
+    """A call with interceptors runs in a task of its own, which begins before anybody waits for it."""
+    if request is not None:
+        request.reach.join(getattr(call, "_interceptors_task", None))
+    return call
 
 
 class _Hooked:
@@ -83,7 +90,7 @@ class _Innermost(_Hooked):
 
     def started(self, kind: str, continuation: Callable[..., Any], details: Any, request: Any) -> Any:
         callee = self.callee
-        return getattr(sys.modules["grpc.aio._interceptor"], kind)(
+        call = getattr(sys.modules["grpc.aio._interceptor"], kind)(
             [_Hooked(callee, continuation)],
             request,
             details.timeout,
@@ -96,6 +103,7 @@ class _Innermost(_Hooked):
             callee._response_deserializer,
             callee._loop,
         )
+        return _joined(requests.current(), call)
 
 
 def _describe(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall:
