@@ -1,10 +1,11 @@
 """How far a plan reaches: up to a grace after its request's end, and not into what may be the work of others."""
 
 import asyncio
+import contextvars
 import queue
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
 import anyio
@@ -33,23 +34,21 @@ def fails(client):
 
 
 @contextmanager
-def beside_others():
-    """While another request, without a plan, is under way."""
-    entry = request.enter([], "GET /other")
-    request._current.set(request._OUTSIDE)
+def other_request():
+    entry = contextvars.copy_context().run(request.enter, [], "GET /other")
     try:
         yield
     finally:
-        request.leave(entry)
+        contextvars.copy_context().run(request.leave, entry)
 
 
 @pytest.fixture(params=["alone", "beside others"])
-def company(request):
+def is_alone(installed, request):
     if request.param == "alone":
-        yield False
-        return
-    with beside_others():
         yield True
+        return
+    with other_request():
+        yield False
 
 
 def after(seconds, monkeypatch):
@@ -57,24 +56,203 @@ def after(seconds, monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: later)
 
 
-def test_what_a_request_started_meets_no_fault_once_its_grace_is_over(installed, fails, monkeypatch):
+def test_what_a_request_started_meets_no_fault_after_the_grace(installed, fails, monkeypatch):
     with installed.request(FAULT):
-        left = reach_of_worker = request.current()
-        context = request.copy_context() if hasattr(request, "copy_context") else __import__("contextvars").copy_context()
-    assert reach_of_worker is left
-    assert context.run(fails)
+        started = contextvars.copy_context()
+    assert started.run(fails)
     after(reach.GRACE_SECONDS + 0.01, monkeypatch)
-    assert not context.run(fails)
-    assert context.run(request.outgoing_headers) == {}
+    assert not started.run(fails)
+    assert started.run(request.outgoing_headers) == {}
     *_, last = installed.spans(ENDPOINT)
     assert (last["not_fired"], last.get("fault")) == (reach.ENDED, None)
 
 
 def test_of_a_request_that_has_ended_nothing_else_is_reported(installed, client, monkeypatch):
-    import contextvars
-
     with installed.request():
-        context = contextvars.copy_context()
+        started = contextvars.copy_context()
     after(reach.GRACE_SECONDS + 0.01, monkeypatch)
-    context.run(client.execute, "a")
+    started.run(client.execute, "a")
     assert installed.spans(ENDPOINT) == []
+
+
+def test_a_call_that_waits_for_good_waits_no_longer_than_its_request(installed, client, monkeypatch):
+    monkeypatch.setattr(reach, "GRACE_SECONDS", 0.01)
+    with installed.request((ENDPOINT, "no-answer")):
+        thread = threading.Thread(target=client.execute, args=("a",))
+        thread.start()
+        thread.join(0.1)
+        assert thread.is_alive()
+    thread.join(10)
+    assert client.done == ["a"]  # as if nothing had been there
+    assert installed.spans(ENDPOINT)[0]["fault"] == "no-answer"
+
+
+AWAITED = {
+    "itself": lambda work: work(),
+    "await": lambda work: asyncio.create_task(work()),
+    "gather": lambda work: asyncio.gather(work(), asyncio.sleep(0)),
+    "wait_for": lambda work: asyncio.wait_for(work(), 10),
+    "wait": lambda work: asyncio.wait([asyncio.create_task(work())]),
+    "shield": lambda work: asyncio.shield(work()),
+    "in one another": lambda work: asyncio.gather(asyncio.wait_for(asyncio.create_task(work()), 10)),
+}
+
+
+async def in_group(work):
+    async with asyncio.TaskGroup() as group:
+        group.create_task(work())
+
+
+async def in_group_of_anyio(work):
+    async with anyio.create_task_group() as group:
+        group.start_soon(work)
+
+
+@pytest.mark.parametrize("waiting", [*AWAITED.values(), in_group, in_group_of_anyio], ids=[*AWAITED, "group", "anyio"])
+def test_tasks_that_the_request_waits_for_work_for_it(is_alone, installed, fails, waiting):
+    found = []
+
+    async def work():
+        await asyncio.sleep(0.001)
+        found.append(fails())
+
+    async def serve():
+        with installed.request(FAULT):
+            await waiting(work)
+
+    asyncio.run(serve())
+    assert found == [True]
+
+
+@pytest.mark.parametrize("way", [asyncio.to_thread, anyio.to_thread.run_sync])
+def test_threads_that_the_request_waits_for_work_for_it(is_alone, installed, fails, way):
+    async def serve():
+        with installed.request(FAULT):
+            return await way(fails)
+
+    assert asyncio.run(serve())
+
+
+def test_work_that_a_thread_gives_to_a_pool_and_waits_for_is_its_own(is_alone, installed, fails):
+    with ThreadPoolExecutor(2) as pool, installed.request(FAULT):
+        assert pool.submit(fails).result()
+        assert [done.result() for done in wait([pool.submit(fails), pool.submit(fails)]).done] == [True, True]
+
+
+def test_a_loop_within_a_request_of_a_thread_is_its_own(is_alone, installed, fails):
+    async def work():
+        return await asyncio.create_task(asyncio.to_thread(fails)), fails()
+
+    with installed.request(FAULT):
+        assert asyncio.run(work())[1]
+
+
+def started_task(work):
+    async def start():
+        task = asyncio.create_task(work())
+        await asyncio.sleep(0.01)
+        return task
+
+    return start()
+
+
+def test_a_task_that_the_request_does_not_wait_for_may_work_for_others(is_alone, installed, fails):
+    found = []
+
+    async def work():
+        found.append((fails(), bool(request.outgoing_headers())))
+
+    async def serve():
+        with installed.request(FAULT):
+            await started_task(work)
+
+    asyncio.run(serve())
+    assert found == [(is_alone, is_alone)]
+    assert installed.spans(ENDPOINT)[0].get("not_fired") == (None if is_alone else reach.SHARED)
+
+
+def test_neither_may_what_it_gives_to_threads_in_its_turn(is_alone, installed, fails):
+    found = []
+
+    async def work():
+        found.append(await asyncio.to_thread(fails))
+        found.append(await anyio.to_thread.run_sync(fails))
+
+    async def serve():
+        with installed.request(FAULT):
+            task = asyncio.create_task(work())
+            while not task.done():
+                await asyncio.sleep(0.001)
+
+    asyncio.run(serve())
+    assert found == [is_alone, is_alone]
+
+
+@pytest.mark.parametrize("start", ["thread", "pool", "callback"])
+def test_threads_and_callbacks_that_nobody_waits_for_may_work_for_others(is_alone, installed, fails, start):
+    found = queue.Queue()
+
+    async def serve():
+        with installed.request(FAULT):
+            if start == "thread":
+                threading.Thread(target=lambda: found.put(fails())).start()
+            elif start == "pool":
+                pool.submit(lambda: found.put(fails()))
+            else:
+                asyncio.get_running_loop().call_soon(lambda: found.put(fails()))
+            while found.empty():
+                await asyncio.sleep(0.001)
+
+    with ThreadPoolExecutor(1) as pool:
+        asyncio.run(serve())
+    assert found.get() == is_alone
+
+
+def test_whoever_starts_the_service_may_agree_to_reach_others(installed, fails):
+    request.configure(request.settings._replace(uncontained=True))
+    found = []
+
+    async def work():
+        found.append(fails())
+
+    async def serve():
+        with installed.request(FAULT):
+            await started_task(work)
+
+    with other_request():
+        asyncio.run(serve())
+    assert found == [True]
+
+
+@pytest.mark.parametrize("when", ["before", "during", "long before", "after"])
+def test_a_request_is_alone_if_no_other_was_under_way(installed, monkeypatch, when):
+    if when in {"before", "long before"}:
+        with other_request():
+            pass
+    if when == "long before":
+        after(reach.GRACE_SECONDS + 0.01, monkeypatch)
+    entry = request.enter(plan_headers().items(), "GET /")
+    if when == "during":
+        with other_request():
+            pass
+    request.leave(entry)
+    if when == "after":
+        with other_request():
+            pass
+    assert entry.reach.alone == (when == "long before")
+
+
+def test_leaving_twice_counts_once(installed):
+    entry = request.enter([], "GET /")
+    reach.leave(entry.reach)
+    reach.leave(entry.reach)
+    assert reach._under_way == 0
+
+
+def test_a_wait_that_would_stop_the_event_loop_for_all_is_refused(installed, client):
+    async def serve():
+        with installed.request((ENDPOINT, "no-answer")):
+            return client.execute("a")
+
+    assert asyncio.run(serve()) == "a"
+    assert "event loop" in installed.spans(ENDPOINT)[0]["not_fired"]

@@ -14,13 +14,18 @@ def agent_environment(
     environment: str = "",
     collector: str = "",
     record: str = "",
+    uncontained: bool = False,
 ) -> dict[str, str]:
-    """`environ`, which must have the key in `CUTSET_KEY`, with what the agent reads. What is empty stays as it is."""
+    """`environ`, which must have the key in `CUTSET_KEY`, with what the agent reads. What is empty stays as it is.
+
+    `uncontained` agrees to faults that may reach other requests than the one that has them in its plan.
+    """
     given = {
         "CUTSET_SERVICE": service,
         "CUTSET_ENVIRONMENT": environment,
         "CUTSET_COLLECTOR": collector,
         "CUTSET_RECORD": record,
+        "CUTSET_UNCONTAINED": "1" if uncontained else "",
     }
     hook = str(files("cutset_agent").joinpath("agent_hook"))
     path = os.pathsep.join(filter(None, [hook, environ.get("PYTHONPATH", "")]))

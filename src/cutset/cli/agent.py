@@ -27,6 +27,12 @@ def run_command(
     ] = "",
     collector: Annotated[str, typer.Option("--collector", help="OTLP/HTTP URL for the agent's spans.")] = "",
     record: Annotated[str, typer.Option("--record", help="URL of `cutset record`, to record all requests.")] = "",
+    allow_uncontained: Annotated[
+        bool,
+        typer.Option(
+            "--allow-uncontained", help="Agree to faults that may reach requests without a plan: see `cutset faults`."
+        ),
+    ] = False,
 ) -> None:
     """Run a command with the agent in it and in all Python processes that it starts.
 
@@ -40,6 +46,11 @@ def run_command(
     if program is None:
         raise UsageError(f"`{command[0]}` is no command that can be run", hint="Check its name, or give its path")
     environ = agent_environment(
-        os.environ, service=service, environment=environment, collector=collector, record=record
+        os.environ,
+        service=service,
+        environment=environment,
+        collector=collector,
+        record=record,
+        uncontained=allow_uncontained,
     )
     os.execve(program, command, environ)  # noqa: S606 -- no shell

@@ -21,6 +21,7 @@ def faults_command(as_json: JsonOption = False) -> None:
 
     - `cutset faults`
     - `cutset faults --json | jq -r '.faults[] | select(.frameworks | index("redis")) | .name'`: those of one library
+    - `cutset faults --json | jq -r '.faults[] | select(.contained | not) | .name'`: those that may reach other requests
     """
     library = fault_library()
     if as_json:
@@ -29,8 +30,12 @@ def faults_command(as_json: JsonOption = False) -> None:
     console = Console(highlight=False, soft_wrap=True)
     width = max(map(len, library))
     for fault in library.values():
-        console.print(f"{fault.name:<{width}}  [dim]{escape(', '.join(fault.frameworks))}[/]")
+        places = (f"{name}*" if name in fault.reaches else name for name in fault.frameworks)
+        console.print(f"{fault.name:<{width}}  [dim]{escape(', '.join(places))}[/]")
     console.print(f"\n{len(library)} faults; `cutset explain NAME` says more of each.", style="dim")
+    console.print(
+        "* not contained: may reach other requests; refused unless the service was started for that.", style="dim"
+    )
 
 
 def explain_command(
@@ -68,4 +73,12 @@ def _sections(fault: LibraryFault) -> list[tuple[str, str]]:
         ("Stands for", fault.incident),
         ("A resilient caller", fault.resilient),
         ("Where", where + (", at call sites with a timeout" if fault.needs_timeout else "")),
+        ("Contained", _containment(fault)),
     ]
+
+
+def _containment(fault: LibraryFault) -> str:
+    if fault.contained:
+        return "Yes: it reaches the request that has it in its plan, and no other."
+    whom = "\n  ".join(f"{name}: {why}" for name, why in sorted(fault.reaches.items()))
+    return f"Not everywhere. Refused where it is not, unless `CUTSET_UNCONTAINED=1`, as in drills:\n  {whom}"

@@ -50,7 +50,8 @@ async def running(service: ServiceUnderTest, agent: Mapping[str, str], log: Path
             stdout=output,
             stderr=output,
             cwd=filled.folder,
-            env={**with_agent({**os.environ, **filled.env}), **agent},
+            # It serves nobody but us: whatever a fault reaches in it is part of the test.
+            env={**with_agent({**os.environ, **filled.env}, uncontained=True), **agent},
             start_new_session=True,  # Ctrl-C in a terminal is for us alone: we decide what it means
         )
     started = RunningService(f"http://{HOST}:{port}", log, process)

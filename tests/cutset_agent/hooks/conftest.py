@@ -13,6 +13,12 @@ from cutset_agent import reports
 from cutset_demo import datastores
 
 
+@pytest.fixture(autouse=True)
+def _uncontained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a drill: what a fault does is what is tested here, also to connections that others might use."""
+    monkeypatch.setenv("CUTSET_UNCONTAINED", "1")
+
+
 @pytest.fixture
 def calls(installed: Any) -> Iterator[Callable[[str], list[dict[str, Any]]]]:
     """The reported calls at an endpoint, or at all whose names begin so. Nothing may have gone wrong in the agent."""

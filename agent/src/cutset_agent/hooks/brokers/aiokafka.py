@@ -13,7 +13,15 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from cutset_agent import request
-from cutset_agent.calls import AfterCall, ChangedAnswer, Describe, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent.calls import (
+    AfterCall,
+    ChangedAnswer,
+    Describe,
+    HookedCall,
+    InjectedAnswer,
+    MakeFault,
+    SharedFault,
+)
 from cutset_agent.hooking import wrap
 from cutset_agent.hooks.brokers import messages
 
@@ -159,7 +167,8 @@ def _damage(damaged: Callable[[bytes], bytes]) -> MakeFault:
 
 _OF_BROKER: Mapping[str, MakeFault] = {
     "broker-unavailable": _raise("KafkaConnectionError", "No connection to node with id 1"),
-    "connection-lost": _lose_connections,
+    "connection-lost": SharedFault(_lose_connections, "the connections are those of all who use this producer"),
+    "connection-reset": _raise("KafkaConnectionError", "Connection at broker closed"),
     "not-enough-replicas": _raise("NotEnoughReplicasError"),
     "timeout": _raise("KafkaTimeoutError"),
     "no-answer": _raise("KafkaTimeoutError"),

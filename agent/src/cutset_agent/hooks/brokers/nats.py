@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cutset_agent import request
-from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, InjectedAnswer, MakeFault, SharedFault
 from cutset_agent.hooking import wrap
 from cutset_agent.hooks.brokers import messages
 
@@ -218,15 +218,18 @@ def _lose_connection(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str
     return error
 
 
-PUBLISH_FAULTS: Mapping[str, MakeFault] = {
+_OF_CONNECTION: Mapping[str, MakeFault] = {
     "broker-unavailable": _raise("ConnectionClosedError"),
-    "connection-lost": _lose_connection,
+    "connection-lost": SharedFault(_lose_connection, "the connection is that of all who use this client"),
+    "connection-reset": _raise("OutboundBufferLimitError"),
+}
+PUBLISH_FAULTS: Mapping[str, MakeFault] = {
+    **_OF_CONNECTION,
     "message-too-large": _raise("MaxPayloadError"),
     "lost-message": lambda *_: InjectedAnswer(None),
 }
 REQUEST_FAULTS: Mapping[str, MakeFault] = {
-    "broker-unavailable": _raise("ConnectionClosedError"),
-    "connection-lost": _lose_connection,
+    **_OF_CONNECTION,
     "message-too-large": _raise("MaxPayloadError"),
     "no-responders": _raise("NoRespondersError"),
     "timeout": _raise("TimeoutError"),

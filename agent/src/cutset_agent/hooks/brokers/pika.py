@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from cutset_agent import request
-from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, InjectedAnswer, MakeFault, SharedFault
 from cutset_agent.hooking import wrap
 from cutset_agent.hooks.brokers import messages
 
@@ -171,7 +171,8 @@ PUBLISH_FAULTS: Mapping[str, MakeFault] = {
         320,
         "CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'",
     ),
-    "connection-lost": _lose_connection,
+    "connection-lost": SharedFault(_lose_connection, "the connection is that of all its channels and consumers"),
+    "connection-reset": _raise("StreamLostError", _LOST),
     "lost-answer": _lose_answer,
     "lost-message": lambda *_: InjectedAnswer(None),
     "message-too-large": _raise(

@@ -18,6 +18,7 @@ from cutset_agent.hooks.data.postgres import (
     LostAnswer,
     ServerError,
     server_error,
+    shared,
     statement_payload,
     verb_of,
 )
@@ -134,10 +135,14 @@ def _connect_refused(_call: HookedCall, _args: tuple[Any, ...], kwargs: dict[str
     return ConnectionRefusedError(111, f"Connect call failed {address}")
 
 
+def _is_pooled(owner: Any) -> bool:
+    return getattr(_connection(owner), "_proxy", None) is not None
+
+
 STATEMENT_FAULTS: Mapping[str, MakeFault] = {
     **{fault: _failed_statement(fault) for fault in (*SERVER_ERRORS, "read-only")},
-    "connection-lost": _connection_lost,
-    "lost-answer": _lost_answer,
+    "connection-lost": shared(_connection_lost, _is_pooled),
+    "lost-answer": shared(_lost_answer, _is_pooled),
     "timeout": _timeout,
     "no-answer": _timeout,
 }

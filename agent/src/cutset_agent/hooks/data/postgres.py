@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from cutset_agent.calls import AfterCall
+from cutset_agent.calls import AfterCall, MakeFault, SharedFault
 
 LOST = (
     "consuming input failed: server closed the connection unexpectedly\n"
@@ -62,6 +62,12 @@ class LostAnswer(AfterCall):
     def exception(self) -> BaseException:  # type: ignore[override]
         self.close()
         return self.error
+
+
+def shared(make: MakeFault, is_own: Callable[[Any], bool]) -> SharedFault:
+    """A fault that ends the connection, or its transaction. The first argument of the call leads to it."""
+    why = "a connection that is not of a pool may be that of several requests"
+    return SharedFault(make, why, lambda args: is_own(args[0]))
 
 
 def verb_of(query: object) -> str:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
-from cutset_agent.calls import AfterCall, HookedCall, MakeFault
+from cutset_agent.calls import AfterCall, HookedCall, MakeFault, SharedFault
 from cutset_agent.hooking import wrap
 from cutset_agent.hooks.data.postgres import (
     AT_SERVER,
@@ -26,6 +26,7 @@ from cutset_agent.hooks.data.postgres import (
     ServerError,
     as_text,
     server_error,
+    shared,
     statement_payload,
     verb_of,
 )
@@ -100,12 +101,25 @@ def _server_shutdown(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str
     return error
 
 
+def _is_pooled(owner: Any) -> bool:
+    return getattr(_connection(owner), "_pool", None) is not None
+
+
+def _is_alone(owner: Any) -> bool:
+    """Whether a statement that fails leaves nothing to others: outside of a transaction, or on a connection of ours."""
+    connection = _connection(owner)
+    return _is_pooled(owner) or (connection.autocommit and connection.pgconn.transaction_status == _IDLE)
+
+
+_OF_CONNECTION: Mapping[str, MakeFault] = {
+    "connection-lost": shared(_connection_lost, _is_pooled),
+    "lost-answer": shared(_lost_answer, _is_pooled),
+    "server-shutdown": shared(_server_shutdown, _is_pooled),
+}
 STATEMENT_FAULTS: Mapping[str, MakeFault] = {
-    **{fault: _failed_statement(fault) for fault in (*SERVER_ERRORS, "read-only")},
-    "no-answer": _failed_statement("timeout"),
-    "connection-lost": _connection_lost,
-    "lost-answer": _lost_answer,
-    "server-shutdown": _server_shutdown,
+    **{fault: shared(_failed_statement(fault), _is_alone) for fault in (*SERVER_ERRORS, "read-only")},
+    "no-answer": shared(_failed_statement("timeout"), _is_alone),
+    **_OF_CONNECTION,
 }
 
 
@@ -128,9 +142,7 @@ COMMIT_FAULTS: Mapping[str, MakeFault] = {
     "disk-full": _failed_commit("disk-full"),
     "timeout": _failed_commit("timeout"),
     "no-answer": _failed_commit("timeout"),
-    "connection-lost": _connection_lost,
-    "lost-answer": _lost_answer,
-    "server-shutdown": _server_shutdown,
+    **_OF_CONNECTION,
 }
 
 
@@ -141,7 +153,7 @@ def _at_end_of_block(make: MakeFault) -> MakeFault:
         action = make(call, args, kwargs)
         return AfterCall(action) if isinstance(action, BaseException) else action
 
-    return make_after
+    return SharedFault(make_after, make.why, make.is_own) if isinstance(make, SharedFault) else make_after
 
 
 # ---- connecting

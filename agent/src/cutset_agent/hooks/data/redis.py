@@ -5,6 +5,7 @@ Faults happen at the client's surface: what the application sees once the librar
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -107,21 +108,30 @@ def _lose_answer(call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any
     return AfterCall(_exception("ConnectionError", "Connection closed by server."))
 
 
+def _command(pool: Any) -> tuple[str, ...]:
+    """What older versions want to know."""
+    needed = inspect.signature(pool.get_connection).parameters.get("command_name")
+    return ("_",) if needed is not None and needed.default is inspect.Parameter.empty else ()
+
+
 def _lose_connection(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
-    client = args[0]
-    if client.connection is not None:
-        client.connection.disconnect()
-    client.connection_pool.disconnect(inuse_connections=False)
+    """The one that the call would take, and no other: those are for others to take."""
+    pool, connection = args[0].connection_pool, args[0].connection
+    lost = connection or pool.get_connection(*_command(pool))
+    lost.disconnect()
+    if connection is None:
+        pool.release(lost)
     return _exception("ConnectionError", "Connection closed by server.")
 
 
 async def _lose_connection_asynchronously(
     _call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]
 ) -> BaseException:
-    client = args[0]
-    if client.connection is not None:
-        await client.connection.disconnect()
-    await client.connection_pool.disconnect(inuse_connections=False)
+    pool, connection = args[0].connection_pool, args[0].connection
+    lost = connection or await pool.get_connection(*_command(pool))
+    await lost.disconnect()
+    if connection is None:
+        await pool.release(lost)
     return _exception("ConnectionError", "Connection closed by server.")
 
 
