@@ -1,4 +1,5 @@
 """How far a plan reaches: up to a grace after its request's end, and not into what may be the work of others."""
+# ruff: noqa: TID251, ASYNC110 -- tasks that nobody waits for are what this is about
 
 import asyncio
 import contextvars
