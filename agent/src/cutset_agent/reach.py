@@ -28,10 +28,10 @@ _lock = threading.Lock()
 _lent = threading.local()
 _under_way = 0  # requests in this process, with a plan or without
 _last_end = float("-inf")
-_planned: list[Reach] = []  # those with a plan, until their grace is over
+_planned: list[PlanReach] = []  # those with a plan, until their grace is over
 
 
-class Reach:
+class PlanReach:
     """Of one request. Begins where it is made."""
 
     __slots__ = ("alone", "counted", "ended", "home", "joined", "thread")
@@ -102,10 +102,10 @@ class Reach:
         return False
 
 
-def begin(*, planned: bool) -> Reach:
+def begin(*, planned: bool) -> PlanReach:
     """Counts a request, which `leave` must be told of."""
     global _under_way  # noqa: PLW0603 -- one process, one agent
-    reach = Reach()
+    reach = PlanReach()
     with _lock:
         _under_way += 1
         reach.counted = True
@@ -119,7 +119,7 @@ def begin(*, planned: bool) -> Reach:
     return reach
 
 
-def leave(reach: Reach) -> None:
+def leave(reach: PlanReach) -> None:
     global _under_way, _last_end  # noqa: PLW0603 -- as above
     reach.end()
     with _lock:
@@ -142,7 +142,7 @@ def blocks_loop() -> bool:
 
 
 @contextmanager
-def lent(reach: Reach, futures: list[Any] | None = None) -> Iterator[None]:
+def lent(reach: PlanReach, futures: list[Any] | None = None) -> Iterator[None]:
     """Within it, this thread works for a request that waits for it; if futures are given, that waits for one of them.
 
     They are filled in later: a pool may begin its work before it gives out the future.

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from cutset_agent import carriers, recording, reports, wire
 from cutset_agent import reach as reaches
-from cutset_agent.reach import Reach
+from cutset_agent.reach import PlanReach
 
 MAX_ADOPTED = 1000  # requests known from OpenTelemetry alone; a megabyte
 
@@ -36,7 +36,7 @@ class ServedRequest:
     __slots__ = ("carried", "counts", "lock", "operations", "plan", "reach", "span_id", "trace_id")
 
     def __init__(
-        self, plan: tuple[wire.WirePart, ...], trace_id: str, span_id: str, carried: dict[str, str], reach: Reach
+        self, plan: tuple[wire.WirePart, ...], trace_id: str, span_id: str, carried: dict[str, str], reach: PlanReach
     ) -> None:
         self.plan = plan
         self.reach = reach
@@ -65,26 +65,26 @@ class RequestEntry:
     __slots__ = ("kind", "operation", "parent_id", "reach", "request", "reset", "started_ns")
 
     def __init__(
-        self, reach: Reach, request: ServedRequest | None, operation: str, kind: str, parent_id: str = ""
+        self, reach: PlanReach, request: ServedRequest | None, operation: str, kind: str, parent_id: str = ""
     ) -> None:
         self.reach = reach
         self.request = request
         self.operation = operation
         self.kind = kind
         self.parent_id = parent_id
-        self.reset: Token[ServedRequest | Reach] = _current.set(request or reach)
+        self.reset: Token[ServedRequest | PlanReach] = _current.set(request or reach)
         self.started_ns = time.time_ns()
 
 
 # Neither within a request that was entered nor known to be without a plan: OpenTelemetry may know more.
-_OUTSIDE = ServedRequest((), "", "", {}, Reach())
+_OUTSIDE = ServedRequest((), "", "", {}, PlanReach())
 # Of a request without a plan there is only its reach.
-_current: ContextVar[ServedRequest | Reach] = ContextVar("cutset_request", default=_OUTSIDE)
+_current: ContextVar[ServedRequest | PlanReach] = ContextVar("cutset_request", default=_OUTSIDE)
 _operation: ContextVar[str] = ContextVar(
     "cutset_operation", default=""
 )  # the span of the hooked call that is under way
 _adopted: dict[str, ServedRequest] = {}  # by trace; forgotten altogether when full
-_roots: dict[str, Reach] = {}  # of OpenTelemetry's, by trace: from their first span in this process to its end
+_roots: dict[str, PlanReach] = {}  # of OpenTelemetry's, by trace: from their first span in this process to its end
 settings = AgentSettings()
 
 
@@ -100,7 +100,7 @@ def current() -> ServedRequest | None:
     request = _current.get()
     if request is _OUTSIDE:
         return _of_opentelemetry()
-    return None if isinstance(request, Reach) else request
+    return None if isinstance(request, PlanReach) else request
 
 
 def is_served() -> bool:
@@ -108,7 +108,7 @@ def is_served() -> bool:
     request = _current.get()
     if request is _OUTSIDE:
         return False
-    return (request if isinstance(request, Reach) else request.reach).is_at_home()
+    return (request if isinstance(request, PlanReach) else request.reach).is_at_home()
 
 
 def enter(headers: Iterable[tuple[str, str]], operation: str, kind: str = "server") -> RequestEntry:
@@ -229,7 +229,7 @@ def root_began(trace_id: int) -> None:
     if name not in _roots or _roots[name].ended is not None:
         if len(_roots) >= MAX_ADOPTED:
             _roots.clear()
-        _roots[name] = Reach()
+        _roots[name] = PlanReach()
 
 
 def root_ended(trace_id: int) -> None:

@@ -59,7 +59,7 @@ def _hook_submit() -> None:
 
 
 def _run_lent(
-    lender: reach.Reach, futures: list[Any], context: Context, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
+    lender: reach.PlanReach, futures: list[Any], context: Context, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
 ) -> Any:
     with reach.lent(lender, futures):
         return context.run(fn, *args, **kwargs)
@@ -80,6 +80,6 @@ def _hook_anyio(module: Any) -> None:
     backend.run_sync_in_worker_thread = classmethod(run_sync_in_worker_thread)
 
 
-def _run_awaited(lender: reach.Reach, func: Callable[..., Any], /, *args: Any) -> Any:
+def _run_awaited(lender: reach.PlanReach, func: Callable[..., Any], /, *args: Any) -> Any:
     with reach.lent(lender):
         return func(*args)

@@ -19,7 +19,7 @@ from cutset.workload.replay import Sent
 from cutset_agent import wire
 
 ENVIRONMENT = "drill"
-PLAN_SECONDS = 60  # after which no fault fires any more, whatever happened to us
+MAX_PLAN_SECONDS = wire.MAX_LIFE_SECONDS - 1  # readers refuse what lives longer, by their own clock
 # Faults of a single moment: the next call meets a healthy system. All others last for as long as the request tries.
 MOMENTARY = frozenset({"lost-answer", "deadlock", "serialization-failure", "moved"})
 RETRIES_HIT = 12  # further calls of the same request that a lasting fault hits, where calls are told apart
@@ -87,6 +87,7 @@ async def _send_for(drill: Drill, phase: Phase, seconds: float) -> None:
 
 async def _run_once(drill: Drill, phase: Phase) -> None:
     traces: dict[int, str] = {}
+    limit = drill.thresholds.limit_for()
 
     def headers(step: int) -> Mapping[str, str]:
         traces[step] = secrets.token_hex(16)
@@ -94,10 +95,10 @@ async def _run_once(drill: Drill, phase: Phase) -> None:
         if is_target:
             drill.observer.expect(traces[step])
         faults = planned_faults(drill.test) if is_target and phase is Phase.FAULT else ()
-        return marked(faults, traces[step], drill.key)
+        return marked(faults, traces[step], drill.key, limit)
 
     sent_at = time.monotonic() - drill.began
-    answers = await drill.send(drill.client, headers, drill.thresholds.limit_for())
+    answers = await drill.send(drill.client, headers, limit)
     failed = next((answer for answer in answers if answer.failure), None)
     decisive = (failed or answers[drill.test.step]).response
     drill.samples.append(
@@ -134,13 +135,18 @@ def planned_faults(test: DrillTest) -> tuple[tuple[wire.WireTarget, wire.WireFau
     return tuple((target, wire.WireFault("L", code, occurrence=number)) for number in range(first, last + 1))
 
 
-def marked(faults: Sequence[tuple[wire.WireTarget, wire.WireFault]], trace_id: str, key: bytes) -> dict[str, str]:
-    """The headers of one request. Without faults too: the signature makes the agent report the request's operations."""
+def marked(
+    faults: Sequence[tuple[wire.WireTarget, wire.WireFault]], trace_id: str, key: bytes, seconds: float
+) -> dict[str, str]:
+    """The headers of one request, which is given up after so many seconds: its plan lives no longer.
+
+    Without faults too: the signature makes the agent report the request's operations.
+    """
     return signed_headers(
         faults,
         trace_id=trace_id,
         span_id=secrets.token_hex(8),
         key=key,
         environment=ENVIRONMENT,
-        expires=time.time() + PLAN_SECONDS,
+        expires=time.time() + min(seconds, MAX_PLAN_SECONDS),
     )

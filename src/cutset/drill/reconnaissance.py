@@ -29,7 +29,7 @@ async def with_calls(flow: Flow, send: SendFlow, client: aiohttp.ClientSession, 
         def headers(step: int, own: dict[int, str] = own) -> Mapping[str, str]:
             own[step] = secrets.token_hex(16)
             observer.expect(own[step])
-            return marked((), own[step], key)
+            return marked((), own[step], key, ANSWER_SECONDS)
 
         await send(client, headers, ANSWER_SECONDS)
         traces.append(own)

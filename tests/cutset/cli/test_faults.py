@@ -39,3 +39,15 @@ def test_a_remedy_is_explained_also_where_a_fault_has_the_same_name() -> None:
     assert "The remedy timeout" in output
     assert "timeout_seconds: 0.5" in output
     assert "retry_budget_percent: 20" in invoke("explain", "retry").output
+
+
+def test_faults_that_may_reach_others_are_marked() -> None:
+    listed = {line.split()[0]: line for line in invoke("faults").output.splitlines() if line.strip()}
+    assert "nats*" in listed["connection-lost"]
+    assert "redis*" not in listed["connection-lost"]
+    assert "*" not in listed["connection-reset"]
+    faults = {fault["name"]: fault for fault in json.loads(invoke("faults", "--json").output)["faults"]}
+    assert (faults["connection-lost"]["contained"], faults["connection-reset"]["contained"]) == (False, True)
+    assert faults["connection-lost"]["reaches"]["nats"] == "the connection is that of all who use this client"
+    assert "nats: the connection is that of all" in invoke("explain", "connection-lost").output
+    assert "Yes: it reaches the request" in invoke("explain", "connection-reset").output

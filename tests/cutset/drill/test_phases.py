@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from cutset.drill.observe import Observer
-from cutset.drill.phases import ENVIRONMENT, Drill, SendFlow, marked, planned_faults, run_phases
+from cutset.drill.phases import ENVIRONMENT, MAX_PLAN_SECONDS, Drill, SendFlow, marked, planned_faults, run_phases
 from cutset.drill.settings import Pace
 from cutset.model.drill import DrillTest, Phase, Thresholds, point_of
 from cutset.model.request import Response
 from cutset.model.span import Span, SpanKind
 from cutset.workload.recording.masking import field_masker
 from cutset.workload.replay import Sent
-from cutset_agent import wire
+from cutset_agent import carriers, wire
 
 KEY = b"a key for tests that nobody guesses"
 
@@ -36,7 +36,7 @@ def test_a_fault_of_a_moment_hits_one_call() -> None:
 @pytest.mark.parametrize("occurrence", [1, 2, 19])
 def test_the_plan_in_the_headers_is_the_one_that_the_agent_reads(occurrence: int) -> None:
     test = DrillTest("GET /", 0, point_of("shop", "db/psycopg/execute", occurrence), "connection-lost")
-    headers = marked(planned_faults(test), "a" * 32, KEY)
+    headers = marked(planned_faults(test), "a" * 32, KEY, 5)
 
     values = dict.fromkeys(member.partition("=")[2] for member in headers["baggage"].split(","))
     parts = [wire.decode(value, KEY, ENVIRONMENT, "a" * 32, time.time()) for value in values]
@@ -92,3 +92,11 @@ def test_the_plan_is_in_the_fault_phase_alone_and_the_fault_that_fired_leads_to_
     counts = [len(drill.of(phase)) for phase in Phase]
     assert all(counts)
     assert planned == [0] * counts[0] + [1] * counts[1] + [0] * counts[2]
+
+
+@pytest.mark.parametrize(("limit", "life"), [(5.0, 5.0), (3600.0, MAX_PLAN_SECONDS)])
+def test_a_plan_lives_no_longer_than_its_request(limit: float, life: float) -> None:
+    before = time.time()
+    headers = marked((), "a" * 32, KEY, limit)
+    (part,) = carriers.read_plan(headers.items(), key=KEY, environment=ENVIRONMENT, now=time.time())
+    assert before + life - 0.001 <= part.expires <= time.time() + life

@@ -1,18 +1,25 @@
 """aiokafka without a broker: what lies beyond the client's own code is replaced."""
 
 import asyncio
+import dataclasses
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.cutset_agent.conftest import plan_headers
 
 aiokafka = pytest.importorskip("aiokafka")
 
 from cutset_agent import request  # noqa: E402
+from cutset_agent.reports import errors as errors_of_agent  # noqa: E402
 
 errors = aiokafka.errors
 EXPECTED = {
     "broker-unavailable": errors.KafkaConnectionError,
     "connection-lost": errors.KafkaConnectionError,
+    "connection-reset": errors.KafkaConnectionError,
     "not-enough-replicas": errors.NotEnoughReplicasError,
     "timeout": errors.KafkaTimeoutError,
     "no-answer": errors.KafkaTimeoutError,
@@ -131,3 +138,58 @@ def test_a_record_arrives_damaged(installed, calls):
         return record.value
 
     assert asyncio.run(work()) == b"1234"
+
+
+HEADERS = st.lists(st.tuples(st.text(), st.none() | st.binary()), max_size=6)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(headers=HEADERS, planned=st.booleans(), value=st.none() | st.binary())
+def test_any_record_arrives_as_it_would_without_the_agent(installed, headers, planned, value):
+    ours = [(name, text.encode()) for name, text in plan_headers().items()] if planned else []
+    record = aiokafka.ConsumerRecord("orders", 0, 0, 0, 0, None, value, None, 0, 0, (*headers, *ours))
+
+    async def work():
+        broker = Broker()
+        broker.records.append(record)
+        consumer = broker.consumer()
+        found = await consumer.getone()
+        consumer._closed = True
+        return found, request.current() is not None
+
+    before = dataclasses.astuple(record)
+    assert asyncio.run(work()) == (record, planned)
+    assert dataclasses.astuple(record) == before
+    assert not errors_of_agent
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(headers=st.none() | HEADERS, planned=st.booleans(), value=st.binary())
+def test_any_record_is_sent_as_it_would_be_without_the_agent(installed, headers, planned, value):
+    async def work():
+        broker = Broker()
+        with installed.request() if planned else nullcontext():
+            await broker.producer().send_and_wait("orders", value, headers=headers)
+        return broker.records[0]
+
+    sent = asyncio.run(work())
+    assert sent.value == value
+    assert list(sent.headers)[: len(headers or ())] == list(headers or ())
+    assert not errors_of_agent
+
+
+@pytest.mark.parametrize("headers", [None, [("a",)], [None], 5])
+def test_a_record_whose_headers_are_none_at_all_arrives(installed, headers):
+    record = aiokafka.ConsumerRecord("orders", 0, 0, 0, 0, None, b"1", None, 0, 0, headers)
+
+    async def work():
+        broker = Broker()
+        broker.records.append(record)
+        consumer = broker.consumer()
+        found = await consumer.getone()
+        consumer._closed = True
+        return found
+
+    assert asyncio.run(work()) is record
+    assert errors_of_agent
+    errors_of_agent.clear()

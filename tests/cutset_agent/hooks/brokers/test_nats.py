@@ -2,12 +2,19 @@
 
 import asyncio
 import json
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import nats
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from nats.js.api import ConsumerConfig
+from tests.cutset_agent.conftest import plan_headers
 
 from cutset_agent import request
+from cutset_agent.hooks.brokers import nats as hook
+from cutset_agent.reports import errors as errors_of_agent
 
 TRACE_ID = "ab" * 16  # of the requests that `installed` makes
 SECONDS = 10.0  # for what comes at once
@@ -117,6 +124,7 @@ def test_a_pulled_message_is_handled_until_the_next_is_pulled(installed, calls, 
         ("broker-unavailable", nats.errors.ConnectionClosedError),
         ("message-too-large", nats.errors.MaxPayloadError),
         ("connection-lost", nats.errors.OutboundBufferLimitError),
+        ("connection-reset", nats.errors.OutboundBufferLimitError),
     ],
 )
 def test_publishing_fails(installed, calls, run, fault, error):
@@ -308,3 +316,82 @@ def test_an_acknowledgement_is_a_call_of_its_own(installed, calls, run):
 
     run(work)
     assert [call["endpoint"] for call in calls()] == ["mq/nats/publish", "mq/nats/handle", "mq/nats/ack"]
+
+
+NAMES = st.from_regex(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,12}", fullmatch=True)  # what nats-py lets pass
+VALUES = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=30)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(sent=st.lists(st.tuples(st.dictionaries(NAMES, VALUES), st.binary()), min_size=1), planned=st.booleans())
+@pytest.mark.parametrize("way", ["callback", "pulled"])
+def test_any_message_arrives_as_it_would_without_the_agent(installed, run, way, sent, planned):
+    async def work(client):
+        arrived = asyncio.Queue()
+        if way == "callback":
+            await client.subscribe("orders", cb=arrived.put)
+        else:
+            subscription = await client.subscribe("orders")
+        for headers, body in sent:
+            with installed.request() if planned else nullcontext():
+                await client.publish("orders", body, headers=headers)
+        return [await (arrived.get() if way == "callback" else subscription.next_msg()) for _ in sent]
+
+    for message, (headers, body) in zip(run(work), sent, strict=True):
+        assert message.data == body
+        assert {name: value for name, value in (message.headers or {}).items() if name not in plan_headers()} == headers
+    assert not errors_of_agent
+
+
+@pytest.mark.parametrize("headers", [{"a": None}, {"a": b"\xff"}, {None: "a"}, {"a": ["b", "c"]}, [("a", "b")], 5])
+def test_a_message_with_headers_of_another_kind_is_handled(installed, headers):
+    handled = []
+
+    async def handle(message):
+        handled.append(message.headers)
+
+    message = SimpleNamespace(headers=headers, data=b"", subject="orders")
+    asyncio.run(hook._handling(handle)(message))
+    assert handled == [headers]
+    errors_of_agent.clear()
+
+
+@pytest.mark.parametrize("fault", ["connection-lost", "connection-reset"])
+def test_a_lost_connection_is_refused_where_others_use_it_and_one_call_may_fail_in_its_place(
+    installed, calls, run, fault
+):
+    request.configure(request.settings._replace(uncontained=False))
+
+    async def work(client):
+        with installed.request(("mq/nats/publish", fault)):
+            try:
+                await client.publish("orders", b"1")
+            except nats.errors.OutboundBufferLimitError:
+                return client.is_connected
+        return client.is_connected
+
+    assert run(work)
+    (call,) = calls()
+    if fault == "connection-lost":
+        assert (
+            call["not_fired"] == "connection-lost is not contained: the connection is that of all who use this client"
+        )
+    else:
+        assert call["fault"] == fault
+
+
+def test_what_a_request_pulls_is_part_of_it(installed, calls, run):
+    """Whoever asks for the next job gets no fault of whoever gave it."""
+
+    async def work(client):
+        subscription = await client.subscribe("jobs")
+        with installed.request(("mq/nats/publish", "broker-unavailable", {"occurrence": 2})):
+            await client.publish("jobs", b"1")
+        entry = request.enter([], "GET /next")
+        await subscription.next_msg()
+        await client.publish("jobs", b"2")
+        await client.publish("jobs", b"3")
+        request.leave(entry)
+
+    run(work)
+    assert [call["endpoint"] for call in calls()] == ["mq/nats/publish"]

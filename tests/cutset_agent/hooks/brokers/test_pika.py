@@ -2,17 +2,24 @@
 
 import socketserver
 import threading
+from types import SimpleNamespace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.cutset_agent.conftest import plan_headers
 
 pika = pytest.importorskip("pika")
 
 from cutset_agent import request  # noqa: E402
+from cutset_agent.hooks.brokers import pika as hook  # noqa: E402
+from cutset_agent.reports import errors as errors_of_agent  # noqa: E402
 
 spec = pika.spec
 EXPECTED = {
     "broker-unavailable": pika.exceptions.ConnectionClosedByBroker,
     "connection-lost": pika.exceptions.StreamLostError,
+    "connection-reset": pika.exceptions.StreamLostError,
     "lost-answer": pika.exceptions.StreamLostError,
     "message-too-large": pika.exceptions.ChannelClosedByBroker,
     "nacked": pika.exceptions.NackError,
@@ -168,3 +175,31 @@ def test_the_handling_of_a_message_meets_faults(installed, calls, channel, fault
     channel.basic_publish("", "orders", b"end")
     assert [body for body, _ in consumed(channel, len(bodies))] == bodies
     assert calls("mq/pika/handle")[0]["fault"] == fault
+
+
+TABLES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**31), 2**31) | st.text() | st.binary(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(headers=st.none() | st.dictionaries(st.text(), TABLES, max_size=4), body=st.binary(), planned=st.booleans())
+def test_any_message_is_handled_as_it_would_be_without_the_agent(installed, headers, body, planned):
+    found = {**(headers or {}), **plan_headers()} if planned else headers
+    properties = pika.BasicProperties(headers=found)
+    handled = []
+    hook._handling(lambda *delivery: handled.append((*delivery, request.current() is not None)))(
+        None, SimpleNamespace(exchange="", routing_key="orders"), properties, body
+    )
+    ((_channel, _method, given_properties, given_body, was_planned),) = handled
+    assert (given_properties, given_properties.headers, given_body, was_planned) == (properties, found, body, planned)
+    assert not errors_of_agent
+
+
+@pytest.mark.parametrize("properties", [None, SimpleNamespace(headers=5)])
+def test_a_message_without_readable_properties_is_handled(installed, properties):
+    assert hook._handling(lambda *delivery: delivery[2])(None, None, properties, b"") is properties
+    assert errors_of_agent
+    errors_of_agent.clear()

@@ -6,6 +6,7 @@ import httpx
 import pytest
 import redis.asyncio
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Mount, Route
 from tests.cutset_agent.conftest import TRACE_ID, plan_headers, served
@@ -86,3 +87,23 @@ def test_the_operations_of_a_recorded_request_are_with_it(installed, shop, recor
         httpx.get(f"{url}/product/1")
     (exchange,) = recorded()
     assert [operation["endpoint"] for operation in exchange["operations"]] == ["cache/redis/get"]
+
+
+def test_a_request_ends_with_its_body_and_not_with_what_is_done_afterwards(installed):
+    ended = []
+
+    def note():
+        ended.append(request.current().reach.ended is not None)
+
+    async def pieces():
+        note()
+        yield b"1"
+        note()
+        yield b"2"
+
+    async def serve(call):
+        return StreamingResponse(pieces(), background=BackgroundTask(note))
+
+    with served(Starlette(routes=[Route("/", serve)])) as url:
+        assert httpx.get(url, headers=plan_headers()).text == "12"
+    assert ended == [False, False, True]

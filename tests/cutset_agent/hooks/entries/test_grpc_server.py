@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import grpc
 import pytest
+from tests.cutset_agent.conftest import plan_headers
 
 from cutset_agent import request
 from cutset_agent.reports import errors
@@ -193,3 +194,22 @@ def planned_metadata(installed):
     installed.spans()
     installed.received.spans.clear()
     return metadata
+
+
+def test_a_call_ends_when_its_handler_does(installed):
+    reaches = []
+
+    class Noting(Service):
+        def unary(self, _asked, _context):
+            reaches.append(request.current().reach)
+            return str(reaches[0].ended).encode()
+
+    server = grpc.server(ThreadPoolExecutor(2))
+    server.add_generic_rpc_handlers(handlers(Noting()))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        metadata = tuple(plan_headers().items())
+        assert channel.unary_unary("/shop.Service/Unary")(b"", metadata=metadata) == b"None"
+    server.stop(None).wait()
+    assert reaches[0].ended is not None

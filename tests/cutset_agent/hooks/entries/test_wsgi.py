@@ -108,3 +108,19 @@ def test_an_application_that_raises_is_reported_as_failed(installed):
 
 def in_environ():
     return {f"HTTP_{name.upper()}": value for name, value in plan_headers().items()}
+
+
+def test_a_request_ends_with_its_body_also_if_nobody_closes_it(installed):
+    def app(environ, start_response):
+        start_response("200 OK", [])
+        yield b"1"
+
+    headers = {f"HTTP_{name.upper()}": value for name, value in plan_headers().items()}
+    answer = cutset_agent.wsgi(app)({"REQUEST_METHOD": "GET", "wsgi.input": None, **headers}, lambda *_: None)
+    reach = request.current().reach
+    pieces = iter(answer)
+    assert next(pieces) == b"1"
+    assert reach.ended is None
+    assert next(pieces, None) is None
+    assert reach.ended is not None
+    answer.close()

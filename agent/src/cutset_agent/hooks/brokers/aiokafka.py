@@ -47,9 +47,9 @@ def _describe_send(method: str) -> Describe:
         topic = args[1] if len(args) > 1 else kwargs["topic"]
         value = args[2] if len(args) > 2 else kwargs.get("value")
         timeout = args[0]._request_timeout_ms / 1000  # noqa: SLF001
+        given = kwargs.get("headers") or []
         ours = request.outgoing_headers() if _takes_headers(args[0]) else {}
-        if ours:
-            kwargs["headers"] = given = list(kwargs.get("headers") or ())  # it may be a generator
+        if ours and isinstance(given, list):  # aiokafka takes nothing else
             names = {header[0] for header in given}
             kwargs["headers"] = [*given, *((name, text.encode()) for name, text in ours.items() if name not in names)]
         return HookedCall(f"mq/aiokafka/{method}", timeout, lambda: _payload(value), {"topic": str(topic)})
