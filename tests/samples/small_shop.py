@@ -57,6 +57,13 @@ class Call:
 
 
 ITEMS = Call("cart", "/items")
+# What services hand on that merely copy the headers of a tracer which does not know W3C's.
+COPIED = {
+    "jaeger": ("uber-trace-id", "uberctx-cutset"),
+    "datadog": ("x-datadog-trace-id", "x-datadog-parent-id", "x-datadog-sampling-priority", "x-datadog-tags"),
+    "zipkin": ("x-b3-traceid", "x-b3-spanid", "x-b3-parentspanid", "x-b3-sampled"),
+    "b3baggage": ("b3", "baggage"),
+}
 SERVICES: Mapping[str, Mapping[str, tuple[Call, ...]]] = {  # service -> API -> what it calls
     "web": {
         "/page": (ITEMS, Call("ad", "/ads", optional=True)),
@@ -83,6 +90,8 @@ SERVICES: Mapping[str, Mapping[str, tuple[Call, ...]]] = {  # service -> API -> 
             Call("parts", "/f", optional=True, shown=False),
         ),
     },
+    **{f"{kind}1": {"/page": (Call(f"{kind}2", "/pass"), Call("ad", "/ads", optional=True))} for kind in COPIED},
+    **{f"{kind}2": {"/pass": (ITEMS,)} for kind in COPIED},
     "relay": {"/page": (ITEMS, Call("ad", "/ads", optional=True)), "/pass": (ITEMS,)},
     "forgetful": {"/pass": (ITEMS,)},
     "middle": {"/wait": (Call("stock", "Count"),)},
@@ -93,6 +102,7 @@ GRPC = ("stock",)
 FORWARDED = {  # what services without an SDK hand on
     "relay": ("traceparent", "tracestate", "baggage"),
     "forgetful": ("traceparent",),
+    **{f"{kind}{number}": names for kind, names in COPIED.items() for number in (1, 2)},
 }
 SLOW_SECONDS = {"cart/slow": 0.2}
 

@@ -82,11 +82,12 @@ def signed_headers(
 
 def _trace_context(trace_id: str, span_id: str, carriers: Sequence[str]) -> dict[str, str]:
     headers = {"traceparent": f"00-{trace_id}-{span_id}-01"}  # without it tracers erase tracestate
+    short = trace_id.removeprefix("0" * 16)  # some tracers of 64 bits take no more digits
     if "jaeger" in carriers:
-        headers["uber-trace-id"] = f"{trace_id}:{span_id}:0:1"
+        headers["uber-trace-id"] = f"{short}:{span_id}:0:1"
     if "b3" in carriers:
-        headers |= {"b3": f"{trace_id}-{span_id}-1"}
-        headers |= {"x-b3-traceid": trace_id, "x-b3-spanid": span_id, "x-b3-sampled": "1"}
+        headers |= {"b3": f"{short}-{span_id}-1"}
+        headers |= {"x-b3-traceid": short, "x-b3-spanid": span_id, "x-b3-sampled": "1"}
     if "datadog" in carriers:
         ids = {"trace": int(trace_id[16:], 16), "parent": int(span_id, 16)}
         headers |= {f"x-datadog-{name}-id": str(number) for name, number in ids.items()}
@@ -99,16 +100,23 @@ def _carried(parts: tuple[str, ...], carriers: Sequence[str], trace_id: str) -> 
     if "tracestate" in carriers:
         headers["tracestate"] = wire.to_tracestate(parts)
     if "datadog" in carriers:
-        headers["x-datadog-tags"] = wire.to_datadog(parts, before=f"_dd.p.tid={trace_id[:16]}")
+        high = trace_id[:16]
+        headers["x-datadog-tags"] = wire.to_datadog(parts, before=f"_dd.p.tid={high}" if high.strip("0") else "")
     if "baggage" in carriers:
         headers["baggage"] = wire.to_baggage(parts)
     if "jaeger" in carriers:
         headers |= wire.to_jaeger(parts)
-    size = sum(len(name) + len(value) + HEADER_OVERHEAD_BYTES for name, value in headers.items())
+    size = _size(headers)
+    if size > MAX_HEADER_BYTES and {"baggage", "jaeger"} <= set(carriers):
+        return _carried(parts, [each for each in carriers if each != "jaeger"], trace_id)  # one that holds all will do
     if size > MAX_HEADER_BYTES:
         raise wire.PlanTooLargeError(f"its headers take {size} bytes of {MAX_HEADER_BYTES}")
     _refuse_a_part_of_a_plan(parts, headers)
     return headers
+
+
+def _size(headers: Mapping[str, str]) -> int:
+    return sum(len(name) + len(value) + HEADER_OVERHEAD_BYTES for name, value in headers.items())
 
 
 def _refuse_a_part_of_a_plan(parts: tuple[str, ...], headers: Mapping[str, str]) -> None:

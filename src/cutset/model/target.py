@@ -9,11 +9,16 @@ from cutset.model.expect import Name, Port, Seconds
 _STANDARD_PORTS = {"http": 80, "https": 443}
 
 
+# What names the trace and holds the plan, in the headers of whichever tracers services have. Those that know several of
+# them find the same in each, and those that know none of ours hand on what they know.
+CARRIERS = ("tracestate", "baggage", "jaeger", "datadog", "b3")
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     url: str  # where experiments enter: inside the mesh, behind the edge that strips plans
     environment: str = "local"  # part of every signature
-    carriers: tuple[str, ...] = ("tracestate", "baggage")
+    carriers: tuple[str, ...] = CARRIERS
     health: tuple[str, ...] = ()  # servers that must still accept connections after each failure
     names: Mapping[str, str] = field(default_factory=dict, hash=False)  # by address, what people call a server
 

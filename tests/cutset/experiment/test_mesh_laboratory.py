@@ -15,8 +15,11 @@ from cutset.experiment import wellbeing
 from cutset.experiment.liveness import dead_servers
 from cutset.experiment.mesh_laboratory import MeshLaboratory
 from cutset.lineage.path import Level
+from cutset.model.coverage import OutOfReach
+from cutset.model.event import RequestAudited
 from cutset.model.fault import BASELINE, Cut, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.point import Point
 from cutset.model.request import Request
 from cutset.model.span import Span
 from cutset.traces.collector import Collector
@@ -117,6 +120,34 @@ def test_services_that_only_forward_headers_are_judged_alike(shop, run, audited)
     assert outcome.verdict is Verdict.DEGRADED
     assert outcome.path == points("cart/GET /items")
     assert outcome.failed == points("ad/GET /ads")
+
+
+@pytest.mark.parametrize("kind", ["jaeger", "datadog", "b3baggage"])
+def test_services_that_copy_the_headers_of_another_tracer_are_joined_and_reached(shop, run, kind):
+    async def explore() -> tuple[RequestAudited, list[Verdict]]:
+        laboratory = MeshLaboratory(shop.bench(f"{kind}1"), repeats=1)
+        found = await laboratory.audit(get("/page"))
+        cuts = [cut("ad/GET /ads"), cut("cart/GET /items"), cut(f"{kind}2/GET /pass")]
+        return found, [(await laboratory.run(get("/page"), each)).verdict for each in cuts]
+
+    found, verdicts = run(explore())
+
+    assert (found.reason, found.uncoverable) == ("", ())
+    assert found.calls == points("ad/GET /ads", "cart/GET /items", f"{kind}2/GET /pass")
+    assert found.edges == ((Point(f"{kind}2", "GET /pass"), Point("cart", "GET /items")),)
+    assert verdicts == [Verdict.DEGRADED, Verdict.FAILED, Verdict.FAILED]
+
+
+def test_services_that_copy_b3_alone_are_joined_and_not_reached(shop, run):
+    found = run(MeshLaboratory(shop.bench("zipkin1"), repeats=1).audit(get("/page")))
+
+    assert found.calls == frozenset()
+    assert {(each.call, each.caller, each.why) for each in found.uncoverable} == {
+        ("ad/GET /ads", "zipkin1", OutOfReach.WITHOUT_PLAN),
+        ("cart/GET /items", "zipkin2", OutOfReach.WITHOUT_PLAN),
+        ("zipkin2/GET /pass", "zipkin1", OutOfReach.WITHOUT_PLAN),
+    }
+    assert "the call has `x-b3-traceid`, but not the plan" in {each.detail[:52] for each in found.uncoverable}.pop()
 
 
 @pytest.mark.parametrize(
