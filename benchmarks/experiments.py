@@ -28,6 +28,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -143,7 +144,7 @@ async def measure_isolation(config: Config, edge_url: str) -> dict[str, float]:
                     expires=int(time.time()) + 60,
                 )
 
-            plan = headers(points) if url == config.target.url else {}
+            plan = partial(headers, points) if url == config.target.url else dict
             setup = headers if url == config.target.url else dict
             response = await send(client, request, base_url=url, plan=plan, setup_headers=setup, timeout=20)
             return response.status

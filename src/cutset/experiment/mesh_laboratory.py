@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from cutset.errors import TargetError
 from cutset.experiment.audit import Audit, audit
 from cutset.experiment.floor import Floor
+from cutset.experiment.lifetimes import Lifetimes
 from cutset.experiment.liveness import Liveness, dead_servers
 from cutset.experiment.trial import Bench, Trial, attempt, send_unfaulted
 from cutset.experiment.wellbeing import (
@@ -57,6 +58,7 @@ class MeshLaboratory:
         self._repeats = repeats
         self._liveness = Liveness(bench.target.servers)
         self._floor = Floor()
+        self._lifetimes = Lifetimes()
         self._known: dict[str, _Known] = {}
         self._catalogue: set[Point] = set()  # all points seen, so that no planned one is mistaken for another
 
@@ -85,6 +87,8 @@ class MeshLaboratory:
         if isinstance(baseline, Baseline):
             culprits = frozenset().union(*(culprits_of(trial.spans, trial.root_id) for trial in found.trials))
             self._known[request.name] = _Known(baseline, found.instrumentation, culprits, found.not_reached)
+            for trial in found.trials:
+                self._lifetimes.note(request, BASELINE, trial.response.seconds, escaped=False)
             runs = tuple(_proven_runs(found, request, baseline))
         self._catalogue |= found.calls | found.not_reached
         return RequestAudited(
@@ -216,8 +220,14 @@ class MeshLaboratory:
     async def _trial(self, request: Request, cut: Cut) -> tuple[Trial, Judgement]:
         known = self._known[request.name]
         trial = await attempt(
-            self._bench, request, cut, catalogue=self._catalogue, instrumentation=known.instrumentation
+            self._bench,
+            request,
+            cut,
+            catalogue=self._catalogue,
+            instrumentation=known.instrumentation,
+            life=self._lifetimes.seconds(request, cut),
         )
+        self._lifetimes.note(request, cut, trial.response.seconds, escaped=bool(trial.lineage.escaped))
         self._catalogue |= trial.lineage.calls
         return trial, judge(trial.response, request.expect, known.baseline)
 

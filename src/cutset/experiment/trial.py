@@ -3,12 +3,13 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import aiohttp
 
+from cutset.experiment.lifetimes import answer_seconds, longest_life
 from cutset.inject.plan import plan_headers
 from cutset.lineage.calls import entry_span
 from cutset.lineage.completeness import Instrumentation, is_abandoned, is_closed, missing_part
@@ -20,10 +21,8 @@ from cutset.model.span import Span
 from cutset.model.target import Target
 from cutset.traces.collector import Collector
 from cutset.workload.send import send
-from cutset_agent.wire import MAX_LIFE_SECONDS
 
 SILENT_INTERVALS = 1.5  # export intervals without a span after which none is expected any more
-PLAN_SECONDS = 30  # a plan's life beyond the experiment's own: clocks may differ; a leaked plan is soon worthless
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +52,21 @@ class Bench:
 
 
 async def attempt(
-    bench: Bench, request: Request, cut: Cut, *, catalogue: Collection[Point], instrumentation: Instrumentation | None
+    bench: Bench,
+    request: Request,
+    cut: Cut,
+    *,
+    catalogue: Collection[Point],
+    instrumentation: Instrumentation | None,
+    life: float = 0.0,
 ) -> Trial:
-    """Without `instrumentation` the shape of the trace proves nothing, so that only silence ends it."""
+    """Without `instrumentation` the shape of the trace proves nothing, so that only silence ends it.
+
+    `life` is that of the plan, in seconds from when the request is sent; by default as long as the request may take.
+    """
     trace_id, root_id = _new_trace_id(), secrets.token_hex(8)
-    seconds = _step_seconds(request) * (len(request.setup) + 1)  # the plan is signed before the set-up steps
-    plan = _plan(bench, cut, trace_id, root_id, seconds=seconds, catalogue=catalogue)
+    seconds = life or longest_life(request)
+    plan = partial(_plan, bench, cut, trace_id, root_id, seconds=seconds, catalogue=catalogue)
     setup_ids: list[str] = []
     response = await _send(bench, request, plan, setup_ids)
     spans = await _trace(bench, trace_id, root_id, cut, instrumentation) if response.sent else ()
@@ -82,28 +90,25 @@ async def attempt(
 
 async def send_unfaulted(bench: Bench, request: Request) -> Response:
     """Without waiting for its trace. Carries an empty plan, so that it is not mistaken for somebody else's."""
-    return await _send(bench, request, _unfaulted(bench, request, []), [])
+    return await _send(bench, request, partial(_unfaulted, bench, request, []), [])
 
 
-async def _send(bench: Bench, request: Request, plan: dict[str, str], setup_ids: list[str]) -> Response:
+async def _send(
+    bench: Bench, request: Request, plan: Callable[[], Mapping[str, str]], setup_ids: list[str]
+) -> Response:
     return await send(
         bench.client,
         request,
         base_url=bench.target.url,
         plan=plan,
         setup_headers=partial(_unfaulted, bench, request, setup_ids),
-        timeout=_step_seconds(request),
+        timeout=answer_seconds(request),
     )
-
-
-def _step_seconds(request: Request) -> float:
-    """An answer that comes after its time is still worth a second's wait: the reason then tells what it was."""
-    return request.expect.max_seconds + 1
 
 
 def _unfaulted(bench: Bench, request: Request, trace_ids: list[str]) -> dict[str, str]:
     trace_ids.append(_new_trace_id())
-    return _plan(bench, BASELINE, trace_ids[-1], secrets.token_hex(8), seconds=_step_seconds(request))
+    return _plan(bench, BASELINE, trace_ids[-1], secrets.token_hex(8), seconds=longest_life(request))
 
 
 def _new_trace_id() -> str:
@@ -120,7 +125,7 @@ def _plan(
         span_id=root_id,
         key=bench.key,
         environment=bench.target.environment,
-        expires=time.time() + min(seconds + PLAN_SECONDS, MAX_LIFE_SECONDS),
+        expires=time.time() + seconds,
         catalogue=catalogue,
         carriers=bench.target.carriers,
     )

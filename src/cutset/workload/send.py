@@ -93,12 +93,12 @@ async def send(
     request: Request,
     *,
     base_url: str,
-    plan: Mapping[str, str],
+    plan: Callable[[], Mapping[str, str]],
     setup_headers: Callable[[], Mapping[str, str]],
     timeout: float,  # noqa: ASYNC109 - a limit for each step, and its expiry is a result, not an exception
     session: str = "",
 ) -> Response:
-    """`plan` holds the headers of the request under test; `setup_headers` is asked anew for each step before it."""
+    """`plan` gives the headers of the request under test when it is sent, `setup_headers` those of each step before."""
     own = _Session(client, base_url.rstrip("/"), timeout, session or secrets.token_hex(8))
     for number, step in enumerate(request.setup, start=1):
         response = await _exchange(own, step, setup_headers())
@@ -109,7 +109,7 @@ async def send(
                 f"{where}, {what}; the experiment is void",
                 hint="Set-up steps carry no faults: see whether the target is healthy and the step is right",
             )
-    return await _exchange(own, request.step, plan)
+    return await _exchange(own, request.step, plan())
 
 
 async def _exchange(session: _Session, step: Step, extra_headers: Mapping[str, str]) -> Response:

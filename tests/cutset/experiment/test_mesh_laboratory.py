@@ -10,8 +10,8 @@ import pytest
 from tests.samples.small_shop import PATIENCE_SECONDS, Mortal, Shop, cut, get, points
 
 from cutset.errors import HaltedError
+from cutset.experiment import lifetimes, wellbeing
 from cutset.experiment import mesh_laboratory as laboratory_module
-from cutset.experiment import wellbeing
 from cutset.experiment.liveness import dead_servers
 from cutset.experiment.mesh_laboratory import MeshLaboratory
 from cutset.lineage.path import Level
@@ -382,6 +382,25 @@ def test_a_delay_that_nobody_waits_for_is_a_failure_all_the_same(shop, run, audi
 
     assert outcome.verdict is Verdict.FAILED
     assert "no whole answer" in outcome.reason
+
+
+def test_a_plan_that_expired_during_its_request_proves_nothing_and_the_next_one_lives_longer(
+    shop, run, audited, monkeypatch
+):
+    for name in ("LEAST_SECONDS", "SLOWER", "GRACE_SECONDS"):
+        monkeypatch.setattr(lifetimes, name, 0.05)
+    monkeypatch.setattr(lifetimes, "_delays", lambda _: 0.0)
+    late = cut("cart/GET /items:delay(600ms)", "ad/GET /ads")
+
+    async def tried():
+        laboratory = await audited.laboratory(get("/page"))
+        laboratory._lifetimes.note(get("/page"), BASELINE, 0.01, escaped=False)
+        return await laboratory.run(get("/page"), late)
+
+    outcome = run(tried())
+    assert outcome.verdict is Verdict.DEGRADED
+    assert outcome.fired == points_of(late)
+    assert outcome.requests > 2, "the first one proved nothing, and the last was confirmed"
 
 
 # Replicas

@@ -38,7 +38,7 @@ def answering(answer: Callable[[Received], web.Response]) -> RawTestServer:
 
 async def send_to(client: aiohttp.ClientSession, request: Request, base_url: str, **options: object) -> Response:
     return await send(
-        client, request, **{"base_url": base_url, "plan": {}, "setup_headers": dict, "timeout": 30.0, **options}
+        client, request, **{"base_url": base_url, "plan": dict, "setup_headers": dict, "timeout": 30.0, **options}
     )
 
 
@@ -115,7 +115,7 @@ def test_only_the_request_under_test_carries_the_plan():
     def setup_headers() -> Mapping[str, str]:
         return {"traceparent": f"set-up {next(numbers)}"}
 
-    seen = record(request, plan={"traceparent": "plan", "tracestate": "x=y"}, setup_headers=setup_headers)
+    seen = record(request, plan=lambda: {"traceparent": "plan", "tracestate": "x=y"}, setup_headers=setup_headers)
     sent = [(one.target, one.headers["traceparent"], one.headers.get("tracestate")) for one in seen]
     assert sent == [
         ("/cart", "set-up 0", None),
@@ -125,7 +125,8 @@ def test_only_the_request_under_test_carries_the_plan():
 
 
 def test_the_plan_wins_over_a_header_of_the_step_whatever_its_case():
-    (seen,) = record(Request("x", Step("GET", "/", headers={"TraceParent": "mine"})), plan={"traceparent": "plan"})
+    request = Request("x", Step("GET", "/", headers={"TraceParent": "mine"}))
+    (seen,) = record(request, plan=lambda: {"traceparent": "plan"})
     assert seen.headers.getall("traceparent") == ["plan"]
 
 
