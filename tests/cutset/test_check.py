@@ -138,6 +138,22 @@ def test_a_fault_that_failed_one_call_and_was_passed_over_by_another_is_a_condit
 # The enumeration
 
 
+def call_trees() -> st.SearchStrategy[System]:
+    """Without replicas."""
+    apis = st.sampled_from("ABCDEFG")
+
+    def extend(parts: st.SearchStrategy[System]) -> st.SearchStrategy[System]:
+        several = st.lists(parts, min_size=2, max_size=3).map(tuple)
+        return st.one_of(
+            several.map(All),
+            several.map(FirstOf),
+            st.builds(Optional, parts, st.none() | parts),
+            st.builds(Call, apis, parts),
+        )
+
+    return st.recursive(st.builds(Call, apis), extend, max_leaves=7)
+
+
 def brute_first_open(known: Proof, points: Points, most: int) -> int:
     """The size up to which each set is decided, by asking for each."""
     for size in range(most + 1):
@@ -165,6 +181,25 @@ def test_no_set_is_passed_by_and_none_is_said_to_be_decided_that_may_fail(
         assert proven == brute_first_open(known, frozenset(points), 3)
     truth = {each for each in minimal_cuts_by_brute_force(system, 3) if len(each) <= proven}
     assert truth == {found for each in known.failing if len(found := known.points_in(each)) <= proven}
+
+
+def explored(simulation: Simulation) -> list[Outcome]:
+    """Runs whatever is open, until nothing is."""
+    runs = [simulation.run(NOBODY)]
+    while (missing := proof(*runs).first_open(3)[0]) is not None:
+        runs.append(simulation.run(missing))
+    return runs
+
+
+@given(call_trees())
+def test_the_checker_alone_could_explore_and_then_no_run_can_be_spared(system: System) -> None:
+    """Theorem 2: as many runs as there are sets that fire as a whole and contain no failing one."""
+    runs = explored(Simulation(system))
+
+    assert {run.fired for run in runs if run.verdict is Verdict.FAILED} == minimal_cuts_by_brute_force(system, 3)
+    for number in range(len(runs)):
+        _, proven = proof(*runs[:number], *runs[number + 1 :]).first_open(3)
+        assert proven < 3
 
 
 def test_too_many_sets_are_not_claimed_to_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:

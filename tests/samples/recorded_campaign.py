@@ -36,14 +36,14 @@ def recorded_campaign(store: Path) -> Path:
 Row = tuple[float, str, str]  # when, kind, fields
 
 
-def rows_of(ledger: Path) -> list[Row]:
+def rows_of(ledger: Path, run: str = "only") -> list[Row]:
     database = sqlite3.connect(ledger)
-    found = database.execute("SELECT at, kind, fields FROM events ORDER BY id").fetchall()
+    found = database.execute("SELECT at, kind, fields FROM events WHERE run = ? ORDER BY id", (run,)).fetchall()
     database.close()
     return found
 
 
-def forged(ledger: Path, folder: Path, rows: Sequence[Row]) -> Path:
+def forged(ledger: Path, folder: Path, rows: Sequence[Row], run: str = "only") -> Path:
     """The same ledger with these records, in a chain that fits them: whoever can write the file can do that."""
     copy = folder / NAME
     shutil.copy(ledger, copy)
@@ -51,8 +51,8 @@ def forged(ledger: Path, folder: Path, rows: Sequence[Row]) -> Path:
     database.execute("DELETE FROM events")
     link = ""
     for at, kind, fields in rows:
-        link = hashlib.sha256("\n".join((link, "only", repr(at), kind, fields)).encode()).hexdigest()
-        values = ("only", at, kind, fields, link)
+        link = hashlib.sha256("\n".join((link, run, repr(at), kind, fields)).encode()).hexdigest()
+        values = (run, at, kind, fields, link)
         database.execute("INSERT INTO events (run, at, kind, fields, link) VALUES (?, ?, ?, ?, ?)", values)
     database.commit()
     database.close()
