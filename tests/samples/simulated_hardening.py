@@ -75,12 +75,13 @@ def undertaking(mesh_file: Path | None, *, recheck: bool = True, parallel: int =
 class HardenableLaboratory:
     """A call with a fallback in the mesh's file fails nobody. `pause` leaves the killer time to strike."""
 
-    def __init__(self, mesh_file: Path, pause: float = 0.0, unhealthy: str = "") -> None:
+    def __init__(self, mesh_file: Path, pause: float = 0.0, unhealthy: str = "", breaks: str = "") -> None:
         self.ran: list[tuple[str, Cut]] = []
         self.audited: list[str] = []
         self._mesh_file = mesh_file
         self._pause = pause
         self._unhealthy = unhealthy
+        self._breaks = breaks  # what no longer works once the mesh has a fallback
 
     async def audit(self, request: Request) -> RequestAudited:
         self.audited.append(request.name)
@@ -106,6 +107,10 @@ class HardenableLaboratory:
         lineage = Lineage(**{each.name: frozenset() for each in fields(Lineage)})
         answer = Response(500 if cut else 200, seconds=0.01)
         return Trial("t", "r", answer, lineage, (), traced=True, missing="", abandoned=False)
+
+    async def still_works(self, request: Request) -> str:
+        broken = request.name == self._breaks and await asyncio.to_thread(self._stood_in)
+        return "503" if broken or request.name == self._unhealthy else ""
 
     async def recovered(self) -> bool:
         return True

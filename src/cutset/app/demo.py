@@ -13,7 +13,6 @@ import yaml
 import cutset_demo
 from cutset.app.mesh import following
 from cutset.errors import TargetError, UsageError
-from cutset.inject.local.change import first_version
 from cutset.inject.local.mesh import Mesh, run_mesh
 from cutset.lineage.path import Level
 from cutset.model.fault import points_of
@@ -92,7 +91,8 @@ def _write_mesh(folder: Path, mesh: Mesh) -> Path:
     folder.mkdir(exist_ok=True, mode=0o700)
     file = folder / "mesh.yaml"
     file.write_text(yaml.safe_dump(content | {"services": services}, sort_keys=False))
-    first_version(file).unlink(missing_ok=True)  # of an earlier shop, on other ports
+    for kept in file.parent.glob(f"{file.name}.before*"):  # of an earlier shop, on other ports
+        kept.unlink()
     return file
 
 

@@ -1,5 +1,7 @@
 """Hardens against what a campaign found: decides what, tries it on the running system, and says what it comes to."""
 
+import asyncio
+import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -13,21 +15,30 @@ from cutset.app.report import read_campaign
 from cutset.config.explore import Config, load_mesh
 from cutset.config.harden import HardenChoice
 from cutset.config.yaml import read_yaml
-from cutset.errors import InputError, UsageError
+from cutset.errors import CutsetError, InputError, UsageError
 from cutset.harden.decision import Decision, Hardening, advice_of, sites_of
 from cutset.harden.frontier import frontier
 from cutset.harden.odds import Odds, hardened_by, odds_of
 from cutset.harden.verification import verification_of
+from cutset.inject.local.change import require_changeable
+from cutset.inject.local.mesh import refused_by_envoy
 from cutset.lineage.path import Level
 from cutset.manifests import folder
 from cutset.manifests.istio import istio_manifests
 from cutset.model.campaign import Campaign, campaign_of
 from cutset.model.event import CampaignEvent, CampaignStarted
-from cutset.model.hardening import CallsObserved, HardeningEvent, HardeningStarted, MeshChanging
+from cutset.model.hardening import (
+    CallsObserved,
+    HardeningEvent,
+    HardeningStarted,
+    HealthJudged,
+    MeshChanging,
+    MeshRestored,
+)
 from cutset.model.mesh import MeshService
 from cutset.model.outcome import Verdict
 from cutset.model.run import Loop, RunFinished, RunStarted
-from cutset.report.replaying import replay_command
+from cutset.report.replaying import replay_command, resume_command
 from cutset.store.ledger import Ledger, open_ledger
 from cutset.store.runs import campaign_events, fingerprint, hardening_events, new_run, resumed_run
 from cutset.verify.run import Undertaking, try_hardening
@@ -71,8 +82,14 @@ def decide(store: Path, campaign: str, wishes: HardenChoice, options: HardenOpti
 async def try_out(
     decided: Decided, steps: Steps, config: Config, *, key: bytes, resume: bool = False
 ) -> AsyncGenerator[TrialEvent, None]:
-    """Every event of the hardening from its beginning on, each after it was recorded."""
+    """Every event of the hardening from its beginning on, each after it was recorded.
+
+    If it cannot be done, that is told within seconds, and before anything is begun.
+    """
     grounds, config = decided.grounds, _as_explored(config, decided.grounds.campaign.summary.started)
+    if steps.apply:
+        _require_decided(grounds)
+        await asyncio.to_thread(require_changeable, steps.mesh_file or Path())
     started = RunStarted(
         loop=Loop.HARDENING,
         fingerprint=fingerprint(
@@ -96,15 +113,18 @@ async def try_out(
             change=steps.mesh_file if steps.apply else None,
             recheck=steps.verify,
             parallel=config.limits.parallel,
+            refused=partial(_refused, steps.mesh_file),
         )
+        restored = False
         async with open_laboratory(config, key) as laboratory:
             record = partial(ledger.append, run)
             trial = try_hardening(decided.decision, wanted, laboratory, past=past, record=record)
             async with aclosing(trial) as events:
                 async for event in events:
+                    restored = isinstance(event, MeshRestored)
                     yield event
         finished = RunFinished()
-        if steps.verify and steps.explore:
+        if steps.verify and steps.explore and not restored:
             async with aclosing(_explore_again(ledger, run, config, key)) as campaign:
                 async for explored in campaign:
                     finished = explored if isinstance(explored, RunFinished) else finished
@@ -128,6 +148,8 @@ def conclude(decided: Decided, steps: Steps, events: Sequence[TrialEvent] = ()) 
         sites=sites_of(decision, trial.services if trial else _services(steps), observed),
         odds=_odds(decided),
         change=next((event for event in events if isinstance(event, MeshChanging)), None),
+        health=next((event for event in reversed(events) if isinstance(event, HealthJudged)), None),
+        restored=next((event for event in events if isinstance(event, MeshRestored) and not event.interrupted), None),
         verification=verification_of(
             [event for event in events if isinstance(event, HardeningEvent)],
             grounds.campaign.summary,
@@ -143,13 +165,20 @@ def write_manifests(hardening: Hardening, into: Path) -> list[Path]:
 
 
 def exit_code(hardening: Hardening) -> int:
-    """1 if a finding that should be gone is not, or if there are new ones; 3 if nobody can tell."""
+    """1 if a finding that should be gone is not, there are new ones, or it was taken back; 3 if nobody can tell."""
     found = hardening.verification
+    if hardening.restored:
+        return 1
     if found is None:
         return 0
     if any(each.outcome.verdict is Verdict.FAILED for each in found.disappointments) or found.new_cuts:
         return 1
     return 3 if found.disappointments else 0
+
+
+def is_undone(change: MeshChanging) -> bool:
+    """Whether the file of the mesh is as it was before."""
+    return change.file.exists() and change.file.read_bytes() == change.original.read_bytes()
 
 
 def mesh_file_of(config_file: Path) -> Path | None:
@@ -159,6 +188,27 @@ def mesh_file_of(config_file: Path) -> Path | None:
     if config_file.exists() and "mesh" in read_yaml(config_file):
         return config_file
     return beside if beside.exists() else None
+
+
+def _require_decided(grounds: Grounds) -> None:
+    last = [event for event in grounds.campaign.events if isinstance(event, RunFinished)]
+    if not last or last[-1].reason:
+        why = f": {last[-1].reason}" if last else ""
+        raise UsageError(
+            f"Campaign `{grounds.campaign.id}` is not finished{why}: what it may still find would be missed",
+            hint=f"Go on with `{resume_command(grounds.campaign.started, grounds.store)}`, or leave `--apply` out",
+        )
+
+
+def _refused(mesh_file: Path | None, text: str) -> str:
+    """Why no mesh would run from this text."""
+    with tempfile.TemporaryDirectory(prefix="cutset-harden-") as folder:
+        file = Path(folder, mesh_file.name if mesh_file else "mesh.yaml")
+        file.write_text(text)
+        try:
+            return refused_by_envoy(load_mesh(file))
+        except CutsetError as error:
+            return error.message
 
 
 def _services(steps: Steps) -> tuple[MeshService, ...]:

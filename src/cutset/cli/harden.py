@@ -12,7 +12,17 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from cutset.app.harden import Steps, TrialEvent, conclude, decide, exit_code, mesh_file_of, try_out, write_manifests
+from cutset.app.harden import (
+    Steps,
+    TrialEvent,
+    conclude,
+    decide,
+    exit_code,
+    is_undone,
+    mesh_file_of,
+    try_out,
+    write_manifests,
+)
 from cutset.app.harden_problem import HardenOptions
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, StoreOption
 from cutset.cli.progress import show_progress
@@ -71,7 +81,8 @@ def harden_command(
 
     Reads the findings of a campaign and, if there are some, stored traces (`cutset ingest`) for traffic and latencies.
     The choice is proven best. `--apply` and `--verify` need the running target and `CUTSET_KEY`, as `cutset explore`
-    does; with `--verify`, exits 1 if a finding that should be gone is not, or if there are new ones.
+    does; with `--verify`, exits 1 if a finding that should be gone is not, or if there are new ones. `--apply` changes
+    nothing unless all requests work, and takes everything back, and exits 1, if one of them works no more.
 
     Examples:
 
@@ -118,18 +129,22 @@ def _show(found: Hardening, written: list[Path], *, as_json: bool) -> None:
 def _follow(events: AsyncGenerator[TrialEvent, None], recorded: list[TrialEvent]) -> None:
     try:
         run_async(show_progress(events, recorded))
-    except KeyboardInterrupt:
+    except BaseException:
         if recorded:
             print_ways_on(recorded)
         raise
 
 
 def print_ways_on(recorded: Sequence[TrialEvent]) -> None:
+    """After it was interrupted, or failed."""
     words = [word for word in sys.argv[1:] if word != "--resume"]
     rechecked = sum(isinstance(event, CutRechecked) for event in recorded)
     text = f"Stopped; what is known of {count(rechecked, 'cut')} is kept. "
     text += f"Go on with `{shlex.join(['cutset', *words, '--resume'])}`"
     changes = [event for event in recorded if isinstance(event, MeshChanging) and event.added]
     if changes and changes[0].original.exists():
-        text += f", or undo what was applied with `{undo_command(changes[0])}`"
+        if is_undone(changes[0]):
+            text += f". What was applied was rolled back, as by `{undo_command(changes[0])}`"
+        else:
+            text += f", or undo what was applied with `{undo_command(changes[0])}`"
     Console(stderr=True).print(text, highlight=False, markup=False, soft_wrap=True)

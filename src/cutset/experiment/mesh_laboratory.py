@@ -153,6 +153,18 @@ class MeshLaboratory:
         trial, _ = await self._trial(request, cut)
         return trial
 
+    async def still_works(self, request: Request) -> str:
+        """Sends the request once, without faults. Returns what is wrong with its answer; empty if nothing is."""
+        known = self._known.get(request.name)
+        if known is None:
+            return (await self.audit(request)).reason
+        try:
+            response = await send_unfaulted(self._bench, request)
+        except TargetError as error:  # a set-up step failed
+            return error.message
+        judgement = judge(response, request.expect, known.baseline)
+        return "" if judgement.verdict is Verdict.SURVIVED else judgement.reason
+
     async def recovered(self) -> bool:
         return await wait_until_there(self._bench.target)
 

@@ -13,7 +13,7 @@ from cutset.harden.verification import Verification
 from cutset.manifests.mesh_file import MeshSettings
 from cutset.model.advice import Advice, Declined
 from cutset.model.finding import Finding
-from cutset.model.hardening import CallsObserved, MeshChanging
+from cutset.model.hardening import CallsObserved, HealthJudged, MeshChanging, MeshRestored
 from cutset.model.mesh import MeshService
 from cutset.model.point import Point
 
@@ -48,7 +48,9 @@ class Hardening:
     frontier: Frontier
     sites: tuple[HardenedSite, ...]
     odds: Odds | None = None  # None: failure rates are not known
-    change: MeshChanging | None = None  # what the mesh has taken
+    change: MeshChanging | None = None  # what was put into the mesh
+    health: HealthJudged | None = None  # of the requests, since
+    restored: MeshRestored | None = None  # it was taken out again
     verification: Verification | None = None
     replay: str = ""  # the command that tries what verification found again; it takes the id as its last word
 

@@ -55,7 +55,7 @@ class MeshChanging:
     """Recorded before the file is touched. Until `MeshChanged`, the file may hold this or not yet."""
 
     file: Path
-    original: Path  # where the file is kept as it was before its first change
+    original: Path  # where the file is kept as it was before
     added: tuple[str, ...]  # `service.setting: value`
     kept: tuple[str, ...]  # what the mesh has and was not changed
     left_out: tuple[str, ...]
@@ -64,6 +64,24 @@ class MeshChanging:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeshChanged:
     """The running mesh has taken what was announced."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthJudged:
+    """Every request was sent without faults to the changed mesh, and held against what it answered before."""
+
+    runs: int  # of each request
+    ill: Mapping[str, str] = field(default_factory=dict, hash=False)  # by request: what is wrong with it now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeshRestored:
+    """What was applied was taken back: the file of the mesh is as it was before this hardening."""
+
+    why: str
+    interrupted: bool = False  # whoever resumes applies it anew; else that is the end
+    problem: str = ""  # why the mesh does not run from that, if so
+    still: Mapping[str, str] = field(default_factory=dict, hash=False)  # requests that do not work without it either
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,4 +103,14 @@ class CutRechecked:
         return self.outcome.verdict in (Verdict.FAILED, Verdict.UNKNOWN)
 
 
-HardeningEvent = RunStarted | HardeningStarted | CallsObserved | MeshChanging | MeshChanged | CutRechecked | RunFinished
+HardeningEvent = (
+    RunStarted
+    | HardeningStarted
+    | CallsObserved
+    | MeshChanging
+    | MeshChanged
+    | HealthJudged
+    | MeshRestored
+    | CutRechecked
+    | RunFinished
+)

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from statistics import fmean, median
 from typing import Protocol
 
@@ -16,6 +15,7 @@ from cutset.model.fault import BASELINE, Cut
 from cutset.model.hardening import CallsObserved, Effort
 from cutset.model.point import Point
 from cutset.model.request import Request
+from cutset.verify.health import LivingLaboratory
 
 # `http.request.header.authorization`, `rpc.grpc.request.metadata.cookie`, `enduser.id`, …
 _SOMEBODY = re.compile(
@@ -25,22 +25,19 @@ RUNS = 10  # of each request, to time its calls
 PARALLEL = 2  # while timing: more would only wait for each other
 
 
-class ObservingLaboratory(Laboratory, Protocol):
+class ObservingLaboratory(Laboratory, LivingLaboratory, Protocol):
     async def observe(self, request: Request, cut: Cut) -> Trial:
         """One request, for what its trace shows and not for a verdict. It must have been audited."""
         ...
 
 
-async def audit_all(laboratory: Laboratory, requests: Iterable[Request], *, changed: Path | None = None) -> None:
-    """`changed` names the file of the mesh as it was, if it may be changed already."""
+async def audit_all(laboratory: Laboratory, requests: Iterable[Request]) -> None:
     for request in requests:  # one after the other: an audit wants silence
         audited = await laboratory.audit(request)
         if not audited.healthy:
             raise TargetError(
                 f"`{request.name}` does not work even without faults: {audited.reason}",
-                hint=f"It may be due to what was applied to the mesh: `{changed}` is as it was before"
-                if changed
-                else "",
+                hint="Nothing was changed. Make it work, or explore and harden without it",
             )
 
 

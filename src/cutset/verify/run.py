@@ -2,34 +2,39 @@
 
 FastFI §4.5.2 measures so (AFVR_b); here every event is recorded before it counts. Killed at any instant and resumed, it
 repeats no recheck, and puts into the mesh what was announced, whether or not that was there already.
+
+What worked before must work afterwards: else, and when anything goes wrong in the middle, the change is taken back.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from cutset.errors import CutsetError, TargetError
 from cutset.experiment.laboratory import halt_if_down
 from cutset.harden.decision import Decision, expected_gone, settings_of
-from cutset.inject.local.change import change_running_mesh, first_version
-from cutset.manifests.mesh_file import MeshSettings, merge_settings
+from cutset.manifests.mesh_file import MeshSettings
 from cutset.model.finding import Finding
 from cutset.model.hardening import (
     CallsObserved,
     CutRechecked,
     HardeningEvent,
     HardeningStarted,
+    HealthJudged,
     MeshChanged,
     MeshChanging,
+    MeshRestored,
 )
 from cutset.model.mesh import MeshService
 from cutset.model.outcome import Verdict
 from cutset.model.request import Request
+from cutset.verify.apply import Record, apply_settings, change_in_force, take_back, was_taken_back
+from cutset.verify.health import RUNS, ill_requests, in_words
 from cutset.verify.observe import ObservingLaboratory, audit_all, observe
 
-_Record = Callable[[HardeningEvent], None]
 Kind = TypeVar("Kind")
 
 
@@ -43,6 +48,11 @@ class Undertaking:
     change: Path | None = None  # the file of the mesh; None: it stays as it is
     recheck: bool = True
     parallel: int = 1
+    refused: Callable[[str], str] = lambda _: ""  # why a text is none that a mesh could run from
+
+
+class _IllError(Exception):
+    """What worked before does not."""
 
 
 async def try_hardening(
@@ -51,79 +61,132 @@ async def try_hardening(
     laboratory: ObservingLaboratory,
     *,
     past: Sequence[HardeningEvent],
-    record: _Record,
+    record: Record,
 ) -> AsyncGenerator[HardeningEvent, None]:
     """Goes on from the events of the past. Yields each event after it was recorded.
 
     What a good answer is, the laboratory learns before the mesh changes, unless that was before an interruption.
     """
+    known = list(past)
+    # What the file may hold of ours: to be taken back, whatever happens.
+    ours = change_in_force(past)
+
+    def note(event: HardeningEvent) -> None:
+        nonlocal ours
+        known.append(event)
+        if isinstance(event, MeshChanging | MeshChanged):
+            ours = change_in_force(known)
+        record(event)
+
+    try:
+        async with aclosing(_tried(decision, wanted, laboratory, tuple(past), note)) as events:
+            async for event in events:
+                yield event
+    except _IllError as ill:
+        if ours is None:  # nothing was to be added, so that it is not our fault
+            raise TargetError(str(ill), hint="Nothing was changed") from ill
+        problem = await asyncio.to_thread(take_back, ours)
+        restored = MeshRestored(why=str(ill), problem=problem, still=await ill_requests(laboratory, wanted.requests))
+        note(restored)
+        yield restored
+    except BaseException as error:
+        # Without waiting for anything but the mesh: whoever wants us to end should not have to say it twice.
+        if ours is not None and not isinstance(known[-1], MeshRestored):
+            problem = take_back(ours)
+            with suppress(CutsetError):  # the ledger may be what failed
+                note(MeshRestored(why=_in_words(error), interrupted=True, problem=problem))
+        raise
+
+
+async def _tried(
+    decision: Decision,
+    wanted: Undertaking,
+    laboratory: ObservingLaboratory,
+    past: Sequence[HardeningEvent],
+    note: Record,
+) -> AsyncGenerator[HardeningEvent, None]:
     started, observed = _first(past, HardeningStarted), [each for each in past if isinstance(each, CallsObserved)]
     if started is None:
-        started = HardeningStarted(campaign=wanted.campaign, services=wanted.services)
-        record(started)
+        note(started := HardeningStarted(campaign=wanted.campaign, services=wanted.services))
         yield started
     left = _left(decision.findings, past) if wanted.recheck else []
-    if not left and (wanted.change is None or _first(past, MeshChanged) is not None):
+    if _is_over(past) or (not left and (wanted.change is None or _judgements(past) > wanted.recheck)):
         return
-    announced = _first(past, MeshChanging)
-    await audit_all(laboratory, wanted.requests, changed=announced.original if announced else None)
+    await _require_health(wanted, laboratory, past)
     named = {request.name: request for request in wanted.requests}
     cuts = [(named[finding.request], finding.cut) for finding in decision.findings] if wanted.recheck else []
     if not observed:
-        observed = [await observe(laboratory, wanted.requests, cuts, parallel=wanted.parallel)]
-        record(observed[0])
-        yield observed[0]
+        note(first := await observe(laboratory, wanted.requests, cuts, parallel=wanted.parallel))
+        yield first
+        observed = [first]
     settings: MeshSettings | None = None
     if wanted.change is not None:
         settings, left_out = settings_of(decision, started.services, observed[0])
-        async for event in _change(wanted.change, settings, left_out, past, record):
+        changes = apply_settings(wanted.change, settings, left_out, past=past, record=note, refused=wanted.refused)
+        async for event in changes:
             yield event
+        if not _judgements(past):
+            yield await _judged(laboratory, wanted, note)
         if wanted.recheck and len(observed) == 1:
             # Also gives the stand-in of a fallback something to remember.
-            again = await observe(laboratory, wanted.requests, cuts, parallel=wanted.parallel)
-            record(again)
+            note(again := await observe(laboratory, wanted.requests, cuts, parallel=wanted.parallel))
             yield again
     gone = expected_gone(decision, started.services, settings)
     pending = [(named[finding.request], finding) for finding in left]
-    async with aclosing(_recheck(pending, gone, laboratory, record, wanted.parallel)) as rechecks:
+    async with aclosing(_recheck(pending, gone, laboratory, note, wanted.parallel)) as rechecks:
         async for recheck in rechecks:
             yield recheck
+    if wanted.change is not None and wanted.recheck:  # what was injected may have shown what a calm request does not
+        yield await _judged(laboratory, wanted, note)
 
 
-async def _change(
-    file: Path, settings: MeshSettings, left_out: Sequence[str], past: Sequence[HardeningEvent], record: _Record
-) -> AsyncGenerator[HardeningEvent, None]:
-    announced, taken = _first(past, MeshChanging), _first(past, MeshChanged)
-    if announced is None:
-        announced = await asyncio.to_thread(_announcement, file, settings, left_out)
-        record(announced)
-        yield announced
-    await asyncio.to_thread(_put, file, settings, awaited=bool(announced.added) and taken is None)
-    if taken is None:
-        taken = MeshChanged()
-        record(taken)
-        yield taken
+async def _require_health(wanted: Undertaking, laboratory: ObservingLaboratory, past: Sequence[HardeningEvent]) -> None:
+    """Before anything is changed. Where it is changed already, an ill request is the change's fault until proven."""
+    try:
+        await audit_all(laboratory, wanted.requests)
+    except TargetError as error:
+        if change_in_force(past) is not None:
+            raise _IllError(error.message) from error
+        raise
+    if wanted.change is None or change_in_force(past) is not None:
+        return
+    if ill := await ill_requests(laboratory, wanted.requests):
+        raise TargetError(
+            f"Requests fail without any fault, so that nobody could tell what a change did: {in_words(ill)}",
+            hint="Nothing was changed. Make them reliable first, or explore and harden without them",
+        )
 
 
-def _announcement(file: Path, settings: MeshSettings, left_out: Sequence[str]) -> MeshChanging:
-    merged, file = merge_settings(file.read_text(), settings), file.absolute()
-    return MeshChanging(
-        file=file, original=first_version(file), added=merged.added, kept=merged.kept, left_out=tuple(left_out)
-    )
+async def _judged(laboratory: ObservingLaboratory, wanted: Undertaking, note: Record) -> HealthJudged:
+    judged = HealthJudged(runs=RUNS, ill=await ill_requests(laboratory, wanted.requests))
+    note(judged)
+    if judged.ill:
+        raise _IllError(f"what worked before does not: {in_words(dict(judged.ill))}")
+    return judged
 
 
-def _put(file: Path, settings: MeshSettings, *, awaited: bool) -> None:
-    """Whatever an interruption left in the file, or somebody did since: what is missing there is put there."""
-    merged = merge_settings(file.read_text(), settings)
-    if merged.added or awaited:
-        change_running_mesh(file, merged.text)
+def _judgements(past: Sequence[HardeningEvent]) -> int:
+    """How often health was judged since the mesh took the change."""
+    kinds = [type(event) for event in past]
+    last = len(kinds) - kinds[::-1].index(MeshChanged) if MeshChanged in kinds else len(kinds)
+    return 0 if was_taken_back(past) else kinds[last:].count(HealthJudged)
+
+
+def _is_over(past: Sequence[HardeningEvent]) -> bool:
+    return any(isinstance(event, MeshRestored) and not event.interrupted for event in past)
+
+
+def _in_words(error: BaseException) -> str:
+    if isinstance(error, CutsetError):
+        return error.message
+    return "interrupted" if isinstance(error, asyncio.CancelledError | KeyboardInterrupt) else repr(error)[:200]
 
 
 async def _recheck(
     cuts: Sequence[tuple[Request, Finding]],
     gone: frozenset[str],
     laboratory: ObservingLaboratory,
-    record: _Record,
+    record: Record,
     parallel: int,
 ) -> AsyncGenerator[CutRechecked, None]:
     limit = asyncio.Semaphore(parallel)

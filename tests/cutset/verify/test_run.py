@@ -35,8 +35,10 @@ from cutset.model.hardening import (
     CutRechecked,
     HardeningEvent,
     HardeningStarted,
+    HealthJudged,
     MeshChanged,
     MeshChanging,
+    MeshRestored,
 )
 from cutset.model.mesh import MeshSpec
 from cutset.model.outcome import Outcome, Verdict
@@ -45,7 +47,8 @@ from cutset.store.ledger import open_ledger
 from cutset.store.runs import hardening_events
 from cutset.verify.run import try_hardening
 
-KINDS = [HardeningStarted, CallsObserved, MeshChanging, MeshChanged, CallsObserved, *[CutRechecked] * len(FINDINGS)]
+CHANGE = [HardeningStarted, CallsObserved, MeshChanging, MeshChanged, HealthJudged]
+KINDS = [*CHANGE, CallsObserved, *[CutRechecked] * len(FINDINGS), HealthJudged]
 ADDED = ("cart.fallback", "ad.fallback")
 
 
@@ -112,7 +115,7 @@ def test_without_a_change_all_that_was_chosen_is_expected_to_be_gone(file: Path,
 def test_a_change_alone_rechecks_nothing(file: Path, tmp_path: Path) -> None:
     laboratory = HardenableLaboratory(file)
     events = go_on(tmp_path, undertaking(file, recheck=False), laboratory)
-    assert [type(event) for event in events] == KINDS[:4]
+    assert [type(event) for event in events] == CHANGE
     assert laboratory.ran == []
     assert go_on(tmp_path, undertaking(file, recheck=False), laboratory) == []
 
@@ -132,11 +135,74 @@ def test_a_request_that_is_ill_is_told_before_anything_is_changed(file: Path, tm
     assert file.read_text() == MESH
 
 
-def test_a_request_that_is_ill_since_the_change_is_told_with_the_way_back(file: Path, tmp_path: Path) -> None:
+def test_what_breaks_a_request_is_rolled_back_and_that_is_the_end(file: Path, tmp_path: Path) -> None:
+    events = go_on(tmp_path, undertaking(file), HardenableLaboratory(file, breaks="GET /cart"))
+    restored = events[-1]
+    assert isinstance(restored, MeshRestored)
+    assert restored.why == "what worked before does not: `GET /cart` 10 of 10 times: 503"
+    assert (restored.interrupted, restored.problem, restored.still) == (False, "", {})
+    assert file.read_text() == MESH
+    assert [type(event) for event in recorded(tmp_path)] == [*CHANGE, MeshRestored]
+    assert go_on(tmp_path, undertaking(file), HardenableLaboratory(file)) == []
+
+
+def test_a_request_that_is_ill_when_it_is_resumed_after_the_change_is_cured_by_taking_it_back(
+    file: Path, tmp_path: Path
+) -> None:
     go_on(tmp_path, undertaking(file, recheck=False), HardenableLaboratory(file))
-    with pytest.raises(TargetError) as caught:
-        go_on(tmp_path, undertaking(file), HardenableLaboratory(file, unhealthy="GET /cart"))
-    assert f"`{file}.before` is as it was before" in caught.value.hint
+    events = go_on(tmp_path, undertaking(file), HardenableLaboratory(file, unhealthy="GET /cart"))
+    restored = events[-1]
+    assert isinstance(restored, MeshRestored)
+    assert "`GET /cart` does not work even without faults: 500" in restored.why
+    assert list(restored.still) == ["GET /cart"]  # it was not the change
+    assert file.read_text() == MESH
+
+
+def test_what_is_not_valid_is_not_applied(file: Path, tmp_path: Path) -> None:
+    wanted = replace(undertaking(file), refused=lambda text: "" if text == MESH else "no such field")
+    with pytest.raises(TargetError, match="nothing was changed: no such field"):
+        go_on(tmp_path, wanted, HardenableLaboratory(file))
+    assert [type(event) for event in recorded(tmp_path)] == CHANGE[:2]
+    assert not file.with_name("mesh.yaml.before").exists()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, asyncio.CancelledError, RuntimeError])
+@pytest.mark.parametrize("at", ["audit", "observe", "still_works", "run"])
+def test_whatever_happens_in_the_middle_the_mesh_is_as_it_was_and_resuming_applies_anew(
+    file: Path, tmp_path: Path, error: type[BaseException], at: str
+) -> None:
+    laboratory = HardenableLaboratory(file)
+    works = getattr(laboratory, at)
+
+    async def strikes(*arguments: object) -> object:
+        if at == "audit" or await asyncio.to_thread(file.read_text) != MESH:
+            raise error
+        return await works(*arguments)
+
+    setattr(laboratory, at, strikes)
+    with pytest.raises(error):
+        go_on(tmp_path, undertaking(file), laboratory)
+    assert file.read_text() == MESH
+    if at != "audit":
+        last = recorded(tmp_path)[-1]
+        assert isinstance(last, MeshRestored)
+        assert last.interrupted
+    go_on(tmp_path, undertaking(file), HardenableLaboratory(file))
+    assert rechecks(recorded(tmp_path)) == WHOLE
+    assert file.read_text() != MESH
+
+
+def test_who_stops_listening_gets_the_mesh_back(file: Path, tmp_path: Path) -> None:
+    async def listen() -> None:
+        events = try_hardening(
+            decision(), undertaking(file), HardenableLaboratory(file), past=(), record=lambda _: None
+        )
+        async for event in events:
+            if isinstance(event, CutRechecked):
+                await events.aclose()
+
+    asyncio.run(listen())
+    assert file.read_text() == MESH
 
 
 @pytest.mark.parametrize("verdict", [Verdict.UNKNOWN, Verdict.FAILED])
@@ -160,15 +226,19 @@ def test_a_server_that_stays_down_halts_it_and_what_nobody_could_tell_is_tried_a
 @pytest.mark.parametrize("writes_last", [True, False])
 @pytest.mark.parametrize("dies_at", range(1, len(KINDS) + 1))
 def test_killed_at_any_event_and_resumed_nothing_is_lost_or_repeated(
-    file: Path, taken: list[MeshSpec], *, dies_at: int, writes_last: bool
+    file: Path, taken: list[MeshSpec], monkeypatch: pytest.MonkeyPatch, *, dies_at: int, writes_last: bool
 ) -> None:
     written: list[HardeningEvent] = []
 
     def record(event: HardeningEvent) -> None:
+        if isinstance(event, MeshRestored):  # who is killed takes nothing back, and records nothing
+            raise KilledError
         if len(written) + 1 < dies_at or writes_last:
             written.append(event)
         if len(written) + (not writes_last) >= dies_at:
             raise KilledError
+
+    monkeypatch.setattr("cutset.verify.run.take_back", lambda _: "")
 
     def run(recorder: Callable[[HardeningEvent], None]) -> HardenableLaboratory:
         laboratory, wanted = HardenableLaboratory(file), undertaking(file, parallel=1)

@@ -7,6 +7,7 @@ import math
 import os
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -20,7 +21,7 @@ from cutset.inject.local.envoy import (
     bootstrap,
     with_fallbacks,
 )
-from cutset.inject.local.stand_in import Fallback, run_stand_in
+from cutset.inject.local.stand_in import Fallback, StandIn, run_stand_in
 from cutset.model.expect import split_address
 from cutset.model.mesh import MeshService, MeshSpec
 from cutset.process.keeper import kept
@@ -83,6 +84,22 @@ def run_mesh(spec: MeshSpec, *, key: bytes = b"", work_dir: Path) -> Iterator[Me
 
         resolved = start(spec)
         yield _mesh(resolved, reload, keyed=bool(key))
+
+
+def refused_by_envoy(spec: MeshSpec) -> str:
+    """Why Envoy would not run this mesh; empty if it would. Nothing is started, and no port taken."""
+    anywhere = tuple(replace(service, port=0) for service in spec.services)
+    spec = replace(spec, services=anywhere, edge_port=0, admin_port=0)
+    _check(spec)
+    if any(service.fallback for service in spec.services):
+        spec = with_fallbacks(spec, StandIn(f"{LOOPBACK}:1", f"{LOOPBACK}:2"))
+    with tempfile.TemporaryDirectory(prefix="cutset-validate-") as folder:
+        file, log = Path(folder, "envoy.json"), Path(folder, "envoy.log")
+        file.write_text(json.dumps(bootstrap(*_choose_ports(spec))))
+        command = [str(_envoy_binary()), "--mode", "validate", "-c", str(file), "--log-level", "warning"]
+        with log.open("wb") as output:
+            ended = subprocess.run(command, stdout=output, stderr=output, timeout=START_SECONDS, check=False)
+        return _last_complaint(log) if ended.returncode else ""
 
 
 def _start(running: ExitStack, spec: MeshSpec, binary: Path, key: bytes, work_dir: Path) -> MeshSpec:

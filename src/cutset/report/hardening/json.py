@@ -40,7 +40,11 @@ def to_document(found: Hardening, written: Sequence[Path] = ()) -> dict[str, Any
         document |= _odds_document(found.odds)
     if found.change:
         lists = {name: list(getattr(found.change, name)) for name in ("added", "kept", "left_out")}
-        document["applied"] = lists | {"undo": undo_command(found.change)}
+        document["applied"] = lists | {"undo": undo_command(found.change), "state": "applied"}
+        if found.health:
+            document["applied"]["health"] = to_jsonable(found.health)
+        if found.restored:
+            document["applied"] |= {"state": "rolled back", "rolled_back": to_jsonable(found.restored)}
     if found.verification:
         document["verification"] = _verification_document(found.verification, found.replay)
     return document

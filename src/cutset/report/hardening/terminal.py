@@ -12,7 +12,7 @@ from cutset.harden.importance import caveat, in_words
 from cutset.harden.odds import Odds
 from cutset.harden.problem import Choice, expected_afvr
 from cutset.harden.verification import Verification
-from cutset.model.hardening import CutRechecked, MeshChanging
+from cutset.model.hardening import CutRechecked, MeshChanging, MeshRestored
 from cutset.model.outcome import Verdict
 from cutset.model.wording import count
 from cutset.report.campaign.terminal import describe_cut
@@ -46,7 +46,7 @@ def to_lines(found: Hardening, written: Sequence[Path] = ()) -> Iterator[str]:
         yield f"written  [green]{escape(str(file))}[/]"
     if found.change:
         yield ""
-        yield from _change_lines(found.change)
+        yield from _change_lines(found.change, found)
     if found.verification:
         yield ""
         yield from _verification_lines(found.verification, found.replay)
@@ -107,8 +107,11 @@ def _importance_lines(odds: Odds) -> Iterator[str]:
         yield f"  [dim]{escape(rests_on)}[/]"
 
 
-def _change_lines(change: MeshChanging) -> Iterator[str]:
-    yield "[bold]Applied to the local mesh[/]"
+def _change_lines(change: MeshChanging, found: Hardening) -> Iterator[str]:
+    if found.restored:
+        yield from _rolled_back_lines(found.restored)
+    else:
+        yield "[bold]Applied to the local mesh[/]"
     for each in change.added:
         yield f"  [green]+[/] {escape(each)}"
     for each in change.kept:
@@ -117,8 +120,22 @@ def _change_lines(change: MeshChanging) -> Iterator[str]:
         yield f"  [dim]left out {escape(each)}[/]"
     if any(".fallback" in each for each in change.added):
         yield "  [dim]Calls with a fallback go through a stand-in here, which takes some milliseconds of its own.[/]"
+    if found.health and not found.restored:
+        yield f"  [green]healthy[/]: each request was sent {found.health.runs} times since, and answered as before"
     if undo := undo_command(change):
-        yield f"  undo with [green]{escape(undo)}[/]"
+        yield f"  {'it was undone as by' if found.restored else 'undo with'} [green]{escape(undo)}[/]"
+
+
+def _rolled_back_lines(restored: MeshRestored) -> Iterator[str]:
+    yield f"[bold red]Rolled back[/]: {escape(restored.why)}"
+    if restored.problem:
+        yield f"  [red]but the mesh does not run as it did[/]: {escape(restored.problem)}; start it anew"
+    elif restored.still:
+        yield "  [yellow]The mesh is as it was, and yet[/]:"
+        for request, problem in restored.still.items():
+            yield f"    {escape(request)} {escape(problem)}"
+    else:
+        yield "  The mesh is as it was, and each request is answered as before. What had been applied:"
 
 
 def _verification_lines(found: Verification, replay: str) -> Iterator[str]:

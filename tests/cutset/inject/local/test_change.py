@@ -10,13 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from cutset.errors import TargetError
+from cutset.errors import TargetError, UsageError
+from cutset.inject.local import change
 from cutset.inject.local.change import (
     RunningMesh,
     applied_file,
     change_running_mesh,
-    first_version,
+    kept_as,
     put,
+    require_changeable,
+    restore_running_mesh,
     running_mesh,
     tell_applied,
     version_of,
@@ -50,33 +53,61 @@ def follower(file: Path, problem: str = "") -> Iterator[None]:
         thread.join()
 
 
-def test_what_was_there_before_the_first_change_is_kept(file: Path) -> None:
+def before(file: Path) -> Path:
+    return file.with_name("mesh.yaml.before")
+
+
+def test_what_was_there_before_each_change_is_kept(file: Path) -> None:
     with follower(file):
         change_running_mesh(file, "second")
+        kept = kept_as(file, b"second")
         change_running_mesh(file, "third")
-    assert (file.read_text(), first_version(file).read_text()) == ("third", "first")
+        change_running_mesh(file, "first")
+        change_running_mesh(file, "fourth")
+    assert (file.read_text(), before(file).read_text(), kept.read_text()) == ("fourth", "first", "second")
 
 
-def test_what_is_there_already_is_waited_for_and_not_taken_for_the_first_version(file: Path) -> None:
-    """As when whoever wrote it was killed before the mesh had taken it."""
+def test_a_change_is_put_back(file: Path) -> None:
     with follower(file):
         change_running_mesh(file, "second")
-        change_running_mesh(file, "second")
-    assert (file.read_text(), first_version(file).read_text()) == ("second", "first")
-
-
-def test_what_the_mesh_refuses_is_undone(file: Path) -> None:
-    with follower(file, "not with me"), pytest.raises(TargetError, match="not with me") as caught:
-        change_running_mesh(file, "second")
+        assert restore_running_mesh(file, before(file)) == ""
     assert file.read_text() == "first"
-    assert str(first_version(file)) in caught.value.hint
+    applied_file(file).unlink()
+    assert "does not run any more" in restore_running_mesh(file, before(file))
+    before(file).unlink()
+    assert "could not be put back" in restore_running_mesh(file, before(file))
 
 
-def test_without_a_running_mesh_nothing_is_changed(file: Path) -> None:
+def test_who_stops_waiting_leaves_the_file_as_it_was(file: Path) -> None:
+    tell_applied(file, US, version_of(b"first"))
+    stopped = threading.Event()
+    stopped.set()
+    with pytest.raises(TargetError, match="interrupted"):
+        change_running_mesh(file, "second", stopped=stopped)
+    assert file.read_text() == "first"
+
+
+def test_a_mesh_that_runs_from_the_file_and_answers_can_be_changed(file: Path) -> None:
+    with follower(file):
+        require_changeable(file)
+
+
+def test_what_cannot_be_changed_is_told_before_anything_is(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(change, "ANSWER_SECONDS", 0.2)
     with pytest.raises(TargetError, match="No mesh runs from"):
-        change_running_mesh(file, "second")
-    assert file.read_text() == "first"
-    assert not first_version(file).exists()
+        require_changeable(file)
+    with pytest.raises(UsageError, match="There is no"):
+        require_changeable(file.with_name("other.yaml"))
+    tell_applied(file, US, version_of(b"other"), "no such service")
+    with pytest.raises(TargetError, match=r"does not run what .* says: no such service"):
+        require_changeable(file)
+    tell_applied(file, replace(US, admin_url="http://127.0.0.1:9"), version_of(b"first"))
+    with pytest.raises(TargetError, match="does not answer"):
+        require_changeable(file)
+    monkeypatch.setattr(os, "access", lambda path, _: path != file.parent)
+    with pytest.raises(TargetError, match=f"`{file.parent}` cannot be written to") as caught:
+        require_changeable(file)
+    assert "chmod" in caught.value.hint
 
 
 def test_a_mesh_that_was_killed_does_not_run_whatever_it_told(file: Path) -> None:
@@ -98,7 +129,29 @@ def test_what_a_mesh_tells_of_itself_can_be_read(file: Path) -> None:
     assert running_mesh(file) is None
 
 
-def test_a_mesh_that_does_not_take_a_change_is_not_waited_for_forever(file: Path) -> None:
+def test_what_is_there_already_is_waited_for_and_not_taken_for_the_first_version(file: Path) -> None:
+    """As when whoever wrote it was killed before the mesh had taken it."""
+    with follower(file):
+        change_running_mesh(file, "second", original=before(file))
+        change_running_mesh(file, "second", original=before(file))
+    assert (file.read_text(), before(file).read_text()) == ("second", "first")
+
+
+def test_what_the_mesh_refuses_is_undone(file: Path) -> None:
+    with follower(file, "not with me"), pytest.raises(TargetError, match="not with me") as caught:
+        change_running_mesh(file, "second")
+    assert file.read_text() == "first"
+    assert str(before(file)) in caught.value.hint
+
+
+def test_without_a_running_mesh_nothing_is_changed(file: Path) -> None:
+    with pytest.raises(TargetError, match="No mesh runs from"):
+        change_running_mesh(file, "second")
+    assert file.read_text() == "first"
+    assert not before(file).exists()
+
+
+def test_a_mesh_that_has_gone_is_not_waited_for_forever(file: Path) -> None:
     tell_applied(file, US, "long ago")
     with pytest.raises(TargetError, match=r"within 0\.2 s"):
         change_running_mesh(file, "second", patience=0.2)
