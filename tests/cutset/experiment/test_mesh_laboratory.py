@@ -258,6 +258,13 @@ def test_a_part_that_is_missing_without_any_fault_is_not_blamed_on_the_cut(shop,
 AFTER_PAGE = replace(get("/quiet", setup=("/page",)), name="quiet after page")
 
 
+def test_whether_a_request_still_works_is_told_without_its_trace(shop, run, audited):
+    laboratory = run(audited.laboratory(get("/page")))
+    assert run(laboratory.still_works(get("/page"))) == ""
+    shop.stumbles["web/page"] = 1
+    assert run(laboratory.still_works(get("/page"))).startswith("50")
+
+
 def test_a_set_up_step_that_goes_on_to_fail_halts_everything(shop, run, audited, impatient):
     laboratory = run(audited.laboratory(AFTER_PAGE))
     shop.stumbles["web/page"] = WITHOUT_END

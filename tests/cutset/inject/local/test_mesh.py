@@ -32,6 +32,15 @@ def test_a_mesh_says_where_everything_is(mesh_dir):
     assert not _accepts(running.spec.admin_port)
 
 
+def test_envoy_is_asked_whether_it_would_run_a_mesh_while_another_has_its_ports(mesh_dir, monkeypatch):
+    cart = MeshService("cart", "grpc", ("127.0.0.1:9",), fallback={"Get": "last-good"})
+    with run_mesh(MeshSpec((NOWHERE,), entry="web"), work_dir=mesh_dir) as running:
+        spec = replace(running.spec, services=(*running.spec.services, cart))
+        assert mesh.refused_by_envoy(spec) == ""
+        monkeypatch.setattr(mesh, "bootstrap", lambda *_: {"no_such_field": 1})
+        assert "no_such_field" in mesh.refused_by_envoy(spec)
+
+
 def test_a_mesh_without_an_entry_has_no_edge(mesh_dir):
     with run_mesh(MeshSpec((NOWHERE,)), work_dir=mesh_dir) as running:
         assert (running.edge_url, running.entry_url) == ("", "")

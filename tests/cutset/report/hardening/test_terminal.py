@@ -5,6 +5,7 @@ from tests.samples.hardening_result import DECIDED, ODDS, TRIED, VERIFICATION
 
 from cutset.harden.choose import Infeasible
 from cutset.harden.decision import Hardening
+from cutset.model.hardening import HealthJudged, MeshRestored
 from cutset.report.hardening.terminal import infeasible_message, to_lines
 
 
@@ -32,6 +33,21 @@ def test_what_was_applied_kept_and_left_out_is_told_with_the_way_back() -> None:
     assert all(part in text for part in ("+[/] ad.fallback", "kept[/] ad.retries", "left out ad.timeout"))
     assert "cp /shop/mesh.yaml.before /shop/mesh.yaml" in text
     assert "stand-in" in text
+
+
+def test_what_was_rolled_back_is_told_with_the_reason_and_what_it_was() -> None:
+    why = "what worked before does not: `GET /` 3 of 10 times: 503 [x]"
+    text = lines(replace(TRIED, restored=MeshRestored(why=why)))
+    assert r"Rolled back[/]: what worked before does not: `GET /` 3 of 10 times: 503 \[x]" in text
+    assert "The mesh is as it was, and each request is answered as before" in text
+    assert "it was undone as by [green]cp /shop/mesh.yaml.before /shop/mesh.yaml" in text
+    assert "Applied" not in text
+    assert "GET / 503" in lines(replace(TRIED, restored=MeshRestored(why=why, still={"GET /": "503"})))
+    assert "does not run as it did[/]: gone" in lines(replace(TRIED, restored=MeshRestored(why=why, problem="gone")))
+
+
+def test_health_is_told_where_it_was_judged() -> None:
+    assert "each request was sent 10 times since" in lines(replace(TRIED, health=HealthJudged(runs=10)))
 
 
 def test_odds_are_told_with_the_likeliest_findings_and_what_matters_most() -> None:
