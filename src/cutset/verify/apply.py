@@ -10,7 +10,7 @@ from cutset.inject.local.change import change_running_mesh, kept_as, restore_run
 from cutset.manifests.mesh_file import MeshSettings, merge_settings
 from cutset.model.hardening import HardeningEvent, MeshChanged, MeshChanging, MeshRestored
 
-Record = Callable[[HardeningEvent], None]
+HardeningRecorder = Callable[[HardeningEvent], None]
 
 
 def change_in_force(events: Sequence[HardeningEvent]) -> MeshChanging | None:
@@ -30,7 +30,7 @@ async def apply_settings(
     left_out: Sequence[str],
     *,
     past: Sequence[HardeningEvent],
-    record: Record,
+    record: HardeningRecorder,
     refused: Callable[[str], str],
 ) -> AsyncGenerator[HardeningEvent, None]:
     """`refused` says why a text is none that a mesh could run from; it is asked before anything is touched."""

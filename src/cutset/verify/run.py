@@ -31,7 +31,7 @@ from cutset.model.hardening import (
 from cutset.model.mesh import MeshService
 from cutset.model.outcome import Verdict
 from cutset.model.request import Request
-from cutset.verify.apply import Record, apply_settings, change_in_force, take_back, was_taken_back
+from cutset.verify.apply import HardeningRecorder, apply_settings, change_in_force, take_back, was_taken_back
 from cutset.verify.health import RUNS, ill_requests, in_words
 from cutset.verify.observe import ObservingLaboratory, audit_all, observe
 
@@ -61,7 +61,7 @@ async def try_hardening(
     laboratory: ObservingLaboratory,
     *,
     past: Sequence[HardeningEvent],
-    record: Record,
+    record: HardeningRecorder,
 ) -> AsyncGenerator[HardeningEvent, None]:
     """Goes on from the events of the past. Yields each event after it was recorded.
 
@@ -103,7 +103,7 @@ async def _tried(
     wanted: Undertaking,
     laboratory: ObservingLaboratory,
     past: Sequence[HardeningEvent],
-    note: Record,
+    note: HardeningRecorder,
 ) -> AsyncGenerator[HardeningEvent, None]:
     started, observed = _first(past, HardeningStarted), [each for each in past if isinstance(each, CallsObserved)]
     if started is None:
@@ -157,7 +157,7 @@ async def _require_health(wanted: Undertaking, laboratory: ObservingLaboratory, 
         )
 
 
-async def _judged(laboratory: ObservingLaboratory, wanted: Undertaking, note: Record) -> HealthJudged:
+async def _judged(laboratory: ObservingLaboratory, wanted: Undertaking, note: HardeningRecorder) -> HealthJudged:
     judged = HealthJudged(runs=RUNS, ill=await ill_requests(laboratory, wanted.requests))
     note(judged)
     if judged.ill:
@@ -186,7 +186,7 @@ async def _recheck(
     cuts: Sequence[tuple[Request, Finding]],
     gone: frozenset[str],
     laboratory: ObservingLaboratory,
-    record: Record,
+    record: HardeningRecorder,
     parallel: int,
 ) -> AsyncGenerator[CutRechecked, None]:
     limit = asyncio.Semaphore(parallel)
