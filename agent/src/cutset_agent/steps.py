@@ -191,13 +191,13 @@ async def wait_asynchronously(step: HookStep) -> None:
 
 
 def _naps(step: HookStep) -> Iterator[float]:
-    """Until the delay is over, or its fault must end: then the call is made as if nothing was there."""
+    """Until the delay is over, or its fault must end, as others may wait for it: then the call is made after all."""
     until = time.monotonic() + step.delay
     while (left := until - time.monotonic()) > 0:
         yield min(left, NAP_SECONDS)
         plan = step.request.plan
         expired = not requests.settings.uncontained and all(part.expires < time.time() for part in plan)
-        if expired or step.request.reach.is_over():
+        if expired or step.request.refusal():
             step.make = None
             return
 
