@@ -15,6 +15,7 @@ from cutset.experiment.audit import Audit, audit
 from cutset.experiment.floor import Floor
 from cutset.experiment.lifetimes import Lifetimes
 from cutset.experiment.liveness import Liveness, dead_servers
+from cutset.experiment.outlived import Outlived
 from cutset.experiment.trial import Bench, Trial, attempt, send_unfaulted
 from cutset.experiment.wellbeing import (
     UnwellError,
@@ -59,6 +60,7 @@ class MeshLaboratory:
         self._liveness = Liveness(bench.target.servers)
         self._floor = Floor()
         self._lifetimes = Lifetimes()
+        self._outlived = Outlived(bench.collector)
         self._known: dict[str, _Known] = {}
         self._catalogue: set[Point] = set()  # all points seen, so that no planned one is mistaken for another
 
@@ -105,6 +107,10 @@ class MeshLaboratory:
 
     async def run(self, request: Request, cut: Cut) -> Outcome:
         """Raises HaltedError when the system stays broken."""
+        outcome = await self._run(request, cut)
+        return replace(outcome, outlived=self._outlived.take())
+
+    async def _run(self, request: Request, cut: Cut) -> Outcome:
         try:
             async with self._floor.shared():
                 return await self._decide(request, cut)
@@ -240,6 +246,7 @@ class MeshLaboratory:
             life=self._lifetimes.seconds(request, cut),
         )
         self._lifetimes.note(request, cut, trial.response.seconds, escaped=bool(trial.lineage.escaped))
+        self._outlived.watch(trial)
         self._catalogue |= trial.lineage.calls
         return trial, judge(trial.response, request.expect, known.baseline)
 

@@ -89,6 +89,12 @@ def entry_span(spans: Iterable[Span], root_id: str) -> Span | None:
     return max(entries, key=attempt_number, default=None)
 
 
+def injected_after(spans: Iterable[Span], moment_ns: int) -> frozenset[Point]:
+    """APIs whose calls were faulted although they began after that moment."""
+    late = (span for span in spans if is_mesh_span(span) and span.start_ns > moment_ns)
+    return frozenset(_point_of(span).of_api for span in late if _attempt(span).injected)
+
+
 def _attempt(span: Span) -> Attempt:
     flags = set(str(span.attributes.get("response_flags", "")).split(","))
     return Attempt(span, answered_badly(span), bool(flags & _INJECTED_FLAGS), "cutset.api" in span.attributes)

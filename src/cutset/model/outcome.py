@@ -43,3 +43,4 @@ class Outcome:
     failures: int = 0  # of the trials: those that failed
     healthy_after: bool = False  # after the failures, the request without any fault was answered as ever
     dead: tuple[str, ...] = ()  # servers that were gone afterwards
+    outlived: Points = frozenset()  # calls that were faulted long after the request of this or an earlier outcome ended

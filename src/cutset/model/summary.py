@@ -35,6 +35,7 @@ class RequestSummary:
     masked: tuple[tuple[Points, Points], ...] = ()  # cuts that fail, each with a larger one that survives
     predicted: tuple[Points, ...] = ()  # expected to fail, but not tried
     uncoverable: tuple[Uncoverable, ...] = ()  # no plan reaches these calls: `complete_up_to` is not about them
+    outlived: Points = frozenset()  # calls that were faulted long after their request had ended
 
     def is_minimal(self, finding: Finding) -> bool:
         """Whether it is proven that nothing smaller inside it fails."""
@@ -66,6 +67,11 @@ class CampaignSummary:
     def out_of_reach(self) -> bool:
         """Whether some service is called in a way that cannot be tested."""
         return any(each.is_service for request in self.requests for each in request.uncoverable)
+
+    @property
+    def outlived(self) -> Points:
+        """Calls that were faulted long after their request had ended: those of others may have been among them."""
+        return frozenset().union(*(request.outlived for request in self.requests))
 
     @property
     def requests_per_experiment(self) -> float:
@@ -134,6 +140,7 @@ def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int
         masked=end.masked,
         predicted=end.predicted,
         uncoverable=_uncoverable(audits[-1]) if audits else (),
+        outlived=frozenset().union(*(outcome.outlived for outcome in outcomes)),
     )
 
 

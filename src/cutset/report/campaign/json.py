@@ -25,6 +25,7 @@ def to_document(summary: CampaignSummary, campaign: str, replay: str) -> dict[st
         "flake_rate": started.flake_rate,
         "false_finding_chance": chance_of_false_finding(started.flake_rate, started.repeats),
         "requests_per_experiment": round(summary.requests_per_experiment, 3),
+        "outlived": _texts(summary.outlived),
         "requests": [_request(request, replay) for request in summary.requests],
     }
 

@@ -21,6 +21,7 @@ def to_lines(summary: CampaignSummary, replay: str) -> Iterator[str]:
         yield from _request_lines(request, replay)
         yield ""
     yield _totals(summary)
+    yield from _outlived_lines(summary)
     yield from _method(summary)
 
 
@@ -109,6 +110,14 @@ def _totals(summary: CampaignSummary) -> str:
     text += f", {count(experiments, 'experiment')}"
     text += f" of {summary.requests_per_experiment:.1f} requests each" if experiments else ""
     return text + (f", {undecided} unknown" if undecided else "") + ("" if summary.finished else ", interrupted")
+
+
+def _outlived_lines(summary: CampaignSummary) -> Iterator[str]:
+    for point in sorted(summary.outlived):
+        yield (
+            f"[yellow]! not contained[/]  {escape(str(point))}  [dim]was faulted more than a second after the request "
+            "had ended: whoever calls it keeps the context of a request, and others may have been hit[/]"
+        )
 
 
 def _method(summary: CampaignSummary) -> Iterator[str]:

@@ -4,6 +4,7 @@ from rich.text import Text
 from tests.samples.campaign import EVENTS, REPLAY, points
 
 from cutset.model.event import CampaignStarted, ExperimentFinished, RequestFinished
+from cutset.model.point import Point
 from cutset.model.run import RunFinished
 from cutset.model.summary import summarise
 from cutset.report.campaign.terminal import PREDICTED_SHOWN, to_lines
@@ -101,3 +102,17 @@ def test_an_older_campaign_that_recorded_less_is_shown_all_the_same() -> None:
     assert lines == (
         "GET /  complete up to size 3  0 experiments, 0 requests\n\n0 minimal cuts in 1 request class, 0 experiments"
     )
+
+
+def test_faults_that_outlived_their_request_are_told_with_what_they_hit() -> None:
+    late = frozenset({Point("worker", "POST /jobs")})
+    events = [
+        replace(event, outcome=replace(event.outcome, outlived=late))
+        if isinstance(event, ExperimentFinished)
+        else event
+        for event in EVENTS
+    ]
+
+    lines = plain(list(to_lines(summarise(events), REPLAY)))
+
+    assert lines.count("! not contained  worker/POST /jobs  was faulted more than a second after the request") == 1
