@@ -213,3 +213,12 @@ def test_opentelemetry_carries_plans_unchanged():
         propagator.inject(received, set_span_in_context(span, context))
     assert received["tracestate"] == sent["tracestate"]
     assert received["baggage"] == sent["baggage"]
+
+
+def test_no_plan_is_left_in_what_is_kept():
+    values = [part for plan in VECTORS["plans"] for part in (*plan["parts"], *plan["signed_parts"])]
+    for value in (*values, *(value.replace("~", "%7E") for value in values)):
+        text = f'{{"traceState":"a=1,cutset={value},b=2","x":"cutset2={value}"}}'.encode()
+        kept = wire.without_plans(text)
+        assert kept == b'{"traceState":"a=1,cutset=plan-removed,b=2","x":"cutset2=plan-removed"}'
+    assert wire.without_plans(b'{"cutset.service":"2h. and 2e.x"}') == b'{"cutset.service":"2h. and 2e.x"}'

@@ -36,6 +36,10 @@ _VALUE = re.compile(
     r"\.(?P<proof>[\w-]{16}|[\w-]{86})",
     re.ASCII,
 )
+_WRITTEN = re.compile(
+    rb"2[he]\.[\w-]{8}(?:(?:~|%7[Ee])[AGDL][0-9a-z]+\.[\w-]+)*\.[\w-]{16,}",  # in bytes, \w is ASCII
+)
+REMOVED = b"plan-removed"
 _GROUP = re.compile(r"~([AGDL])([0-9]+)(?:p([0-9]+))?(?:n([0-9]+))?(?:o([0-9]+))?\.([\w-]+)", re.ASCII)
 _IDENTIFIER = re.compile(r"[0-9]+|[0-9A-Fa-f-]{8,}|(?=.*[0-9])[0-9A-Za-z]{6,}")
 _LIMITS = {"A": (200, 599), "G": (1, 16), "D": (1, 3_600_000), "L": (0, 9_999_999)}
@@ -215,6 +219,11 @@ def to_jaeger(parts: Sequence[str]) -> dict[str, str]:
 @lru_cache(maxsize=1 << 16)
 def target_id(salt: str, target: str) -> str:
     return _to_digits(_hash(f"{salt}|{target}"), ID_CHARACTERS)
+
+
+def without_plans(text: bytes) -> bytes:
+    """For what is kept: whoever reads it learns of no plan."""
+    return _WRITTEN.sub(REMOVED, text) if b"cutset" in text else text
 
 
 def fault_code(name: str) -> int:

@@ -24,6 +24,7 @@ from cutset.model.span import Span
 from cutset.receive.body import BodyError, read_body
 from cutset.receive.server import GRACE_SECONDS, address, listen, serve, url_of
 from cutset.traces.otlp import line_from_json, line_from_protobuf, spans_from_json, spans_from_protobuf
+from cutset_agent.wire import without_plans
 
 MAX_SPANS = 200_000  # held at once: about 300 MB with ten attributes each
 MAX_PAYLOAD_BYTES = 64 * 1024 * 1024  # as received and as inflated: exporters send at most a few MB, gzip bombs more
@@ -143,7 +144,7 @@ class Collector:
         """Accept a payload, or raise and keep nothing of it."""
         spans = encoding.spans(payload)
         if self._record is not None:
-            self._record(encoding.line(payload))
+            self._record(without_plans(encoding.line(payload).encode(errors="replace")).decode())
         self.stats.payloads += 1
         self._keep(spans)
         for listener in tuple(self._listeners.values()):

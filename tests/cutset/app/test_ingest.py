@@ -1,6 +1,8 @@
 import gzip
+import json
 from pathlib import Path
 
+import duckdb
 import pytest
 from tests.samples.otlp_shop import LINES, SPANS
 
@@ -25,6 +27,20 @@ def test_files_are_read_once_and_told_of(tmp_path: Path) -> None:
     assert ingested.spans_read > SPANS
     stored, totals = stored_traces(tmp_path / "store")
     assert (stored.spans, totals.traces) == (SPANS, 20)
+
+
+def test_no_plan_gets_into_the_store(tmp_path: Path) -> None:
+    plan = "cutset=2h.dGpSiB7A~A503.Wwhp.fZvPbyk3hXSILZQ8"
+    attributes = [{"key": key, "value": {"stringValue": plan}} for key in ("baggage", "http.request.header.tracestate")]
+    span = {"traceId": "1" * 32, "spanId": "2" * 16, "name": "GET /", "traceState": plan, "attributes": attributes}
+    line = {"resourceSpans": [{"scopeSpans": [{"spans": [span | {"startTimeUnixNano": "1800000000000000000"}]}]}]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(line))
+    finished(ingest_traces(tmp_path / "store", [str(tmp_path / "a.jsonl")], IngestSettings(workers=1)), lambda _: None)
+
+    (part,) = (tmp_path / "store").rglob("*.parquet")
+    rows = duckdb.sql(f"SELECT * FROM '{part}'").fetchall()
+    assert len(rows) == 1
+    assert "2h." not in str(rows)
 
 
 def test_what_is_too_old_is_forgotten_at_once_or_later(tmp_path: Path) -> None:

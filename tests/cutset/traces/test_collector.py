@@ -262,6 +262,20 @@ def test_a_recorder_gets_each_payload_as_a_json_line_before_it_is_acknowledged()
     assert names(JSON.spans(line.encode())) == ["span 1"]
 
 
+def test_a_recorder_gets_no_plan():
+    plan = "2h.dGpSiB7A~A503.Wwhp.fZvPbyk3hXSILZQ8"
+    span = ProtobufSpan(trace_id=b"\1" * 16, span_id=b"\2" * 8, trace_state=f"a=1,cutset={plan}")
+    span.attributes.add(key="http.request.header.baggage").value.string_value = f"cutset={plan},user=1"
+    payload = ExportTraceServiceRequest(resource_spans=[ResourceSpans(scope_spans=[ScopeSpans(spans=[span])])])
+    lines = []
+
+    Collector(record=lines.append).receive(payload.SerializeToString(), PROTOBUF)
+
+    assert plan not in lines[0]
+    assert "a=1,cutset=plan-removed" in lines[0]
+    assert "cutset=plan-removed,user=1" in lines[0]
+
+
 def test_a_payload_that_cannot_be_recorded_is_not_acknowledged():
     def record(line):
         raise CutsetError("The disk is full")

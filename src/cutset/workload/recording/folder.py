@@ -21,6 +21,7 @@ import zstandard
 from cutset.errors import HaltedError, InputError, TargetError, UsageError
 from cutset.model.exchange import Exchange
 from cutset.workload.recording.lines import exchange_from_line, exchange_to_line
+from cutset_agent.wire import without_plans
 
 FORMAT_VERSION = 1
 SEGMENT_BYTES = 32 * 1024 * 1024  # a reader holds one segment at a time
@@ -92,7 +93,7 @@ class Recording:
 def _parts(exchanges: Sequence[Exchange]) -> Iterator[bytes]:
     """Their lines, in as many parts as frames are needed: one, but for whole files of exchanges."""
     part = bytearray()
-    for line in map(exchange_to_line, exchanges):
+    for line in map(without_plans, map(exchange_to_line, exchanges)):
         if part and len(part) + len(line) > FRAME_BYTES // 2:
             yield bytes(part)
             part.clear()

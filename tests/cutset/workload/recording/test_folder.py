@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -41,6 +42,14 @@ def test_batches_are_read_in_order_of_start_and_each_exchange_once(tmp_path: Pat
         recording.append([exchange(3), exchange(1)])
         recording.append([exchange(2), exchange(1)])
     assert ids(tmp_path / "r") == ["e1", "e2", "e3"]
+
+
+def test_no_plan_is_recorded(tmp_path: Path) -> None:
+    headers = (("tracestate", "a=1,cutset=2h.dGpSiB7A~A503.Wwhp.fZvPbyk3hXSILZQ8"),)
+    with open_recording(tmp_path / "r") as recording:
+        recording.append([replace(exchange(1), request_headers=headers)])
+    (read,) = read_recording(tmp_path / "r").exchanges
+    assert read.request_headers == (("tracestate", "a=1,cutset=plan-removed"),)
 
 
 def test_whoever_goes_on_with_a_recording_begins_a_new_segment(tmp_path: Path) -> None:
