@@ -4,6 +4,7 @@ Each service is a server of its own; all run in the event loop of the tests, but
 """
 
 import asyncio
+import random
 import socket
 import sys
 from collections import Counter
@@ -54,6 +55,8 @@ class Call:
     instead: "Call | None" = None  # what is called when this fails
     fresh: bool = False  # made in a new context: without trace, without plan
     direct: bool = False  # made past the mesh, at the callee's real port
+    every: int = 1  # made by every so many requests only: a cache answers the others
+    worth: float = 0.0  # added to the `total` of the answer; nothing if the call fails
 
 
 ITEMS = Call("cart", "/items")
@@ -79,6 +82,9 @@ SERVICES: Mapping[str, Mapping[str, tuple[Call, ...]]] = {  # service -> API -> 
         "/direct": (ITEMS, Call("ad", "/ads", direct=True)),
         "/leaf": (),
         "/twins": (Call("twins", "/one"),),
+        "/balanced": (Call("balanced", "/one"),),
+        "/cached": (ITEMS, Call("currency", "/convert", shown=False, every=2)),
+        "/priced": (ITEMS, Call("ad", "/ads", optional=True, shown=False, worth=19.99)),
         "/deadly": (Call("mortal", "/risk"), ITEMS),
         "/tolerant": (Call("mortal", "/risk", optional=True, shown=False), ITEMS),
         "/vital": (Call("mortal", "/safe"), Call("ad", "/ads", optional=True, shown=False)),
@@ -95,9 +101,10 @@ SERVICES: Mapping[str, Mapping[str, tuple[Call, ...]]] = {  # service -> API -> 
     "relay": {"/page": (ITEMS, Call("ad", "/ads", optional=True)), "/pass": (ITEMS,)},
     "forgetful": {"/pass": (ITEMS,)},
     "middle": {"/wait": (Call("stock", "Count"),)},
-    **{name: {} for name in ("cart", "ad", "stock", "currency", "twins", "vault", "parts")},
+    **{name: {} for name in ("cart", "ad", "stock", "currency", "twins", "balanced", "vault", "parts")},
 }
-REPLICAS = Counter({"twins": 2})
+REPLICAS = Counter({"twins": 2, "balanced": 2})
+RETRIES = {"balanced": 0}  # round robin and nothing more
 GRPC = ("stock",)
 FORWARDED = {  # what services without an SDK hand on
     "relay": ("traceparent", "tracestate", "baggage"),
@@ -172,6 +179,9 @@ class Shop:
     mortal: Mortal
     mesh: Mesh | None = None
     stumbles: Counter[str] = field(default_factory=Counter)  # service and API -> how often it answers 500 from now on
+    flakes: dict[str, float] = field(default_factory=dict)  # service and API -> the share of answers that are 500
+    chance: random.Random = field(default_factory=lambda: random.Random(1))
+    answered: Counter[str] = field(default_factory=Counter)  # service and API
     channels: dict[str, grpc.aio.Channel] = field(default_factory=dict)
     real_ports: dict[str, str] = field(default_factory=dict)  # of services, past the mesh
 
@@ -217,9 +227,15 @@ class Shop:
         if self.stumbles[f"{service}{api}"] > 0:
             self.stumbles[f"{service}{api}"] -= 1
             raise CallFailedError(f"{service} stumbled")
+        if self.chance.random() < self.flakes.get(f"{service}{api}", 0):
+            raise CallFailedError(f"{service} is flaky")
+        self.answered[service + api] += 1
+        total = 0.0
         await asyncio.sleep(SLOW_SECONDS.get(f"{service}{api}", 0))
         parts: dict[str, object] = {}
         for call in SERVICES[service].get(api, ()):
+            if self.answered[service + api] % call.every:
+                continue
             try:
                 await make(call)
             except CallFailedError:
@@ -229,9 +245,11 @@ class Shop:
                     continue
                 else:
                     raise
+            total += call.worth
             if call.shown:
                 parts[call.service + call.api] = {"answered": True}
-        return {"parts": parts}
+        number = self.answered[service + api]
+        return {"parts": parts} | ({"total": total, "number": number} if api == "/priced" else {})
 
     async def _call(self, tracer: Tracer, context: Context, call: Call) -> None:
         if call.fresh:
@@ -270,8 +288,8 @@ async def open_shop(work_dir: Path) -> AsyncIterator[Shop]:
         for name in SERVICES:
             start, protocol = (_start_grpc, "grpc") if name in GRPC else (_start_http, "http")
             replicas = [await stack.enter_async_context(start(shop, name)) for _ in range(REPLICAS[name] or 1)]
-            services.append(MeshService(name, protocol, tuple(replicas)))
             shop.real_ports[name] = replicas[0]
+            services.append(MeshService(name, protocol, tuple(replicas), retries=RETRIES.get(name)))
         spec = MeshSpec(tuple(services), collector=collector.grpc_address)
         shop.mesh = stack.enter_context(run_mesh(spec, key=KEY, work_dir=work_dir))
         for name in GRPC:

@@ -73,7 +73,8 @@ async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLabor
             trace_timeout=config.limits.trace_timeout,
             export_interval=receiver.export_interval,
         )
-        yield MeshLaboratory(bench, repeats=config.limits.failures_needed)
+        limits = config.limits
+        yield MeshLaboratory(bench, repeats=limits.failures_needed, flake_rate=limits.flake_rate, trials=limits.trials)
 
 
 def _server_names(mesh: MeshSpec | None) -> dict[str, str]:

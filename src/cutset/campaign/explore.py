@@ -116,6 +116,7 @@ class _Campaign:
                 across_requests=self._settings.search.across_requests,
                 repeats=self._settings.limits.failures_needed,
                 flake_rate=self._settings.limits.flake_rate,
+                trials=self._settings.limits.trials,
             )
         )
 

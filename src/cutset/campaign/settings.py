@@ -18,6 +18,7 @@ class Limits:
     repeats: Positive | None = None  # a failure is believed after so many in a row; not given: by the two rates
     flake_rate: FlakeRate = 0.01  # the share of answers that fail by chance, without any fault
     error_rate: ErrorRate = 0.001  # how often chance alone may make an experiment a false finding
+    trials: Positive = 10  # requests of each experiment, at least, where runs without a fault differ
     experiments: NotNegative = 10_000  # stop after so many; this and the next two: 0 for no limit
     rounds: NotNegative = 0  # stop each request class after so many
     minutes: Minutes = 0.0  # start no experiment after so many, from the start or the resumption on

@@ -127,6 +127,8 @@ class _ExpectSection:
     status: tuple[Status, ...] | None = None
     keywords: tuple[Name, ...] | None = None
     max_seconds: Seconds | None = None
+    text: tuple[Name, ...] | None = None
+    json: Mapping[Name, str | int | float | bool | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ not well is no verdict at all.
 import asyncio
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from cutset.errors import TargetError
@@ -17,6 +18,17 @@ from cutset.experiment.lifetimes import Lifetimes
 from cutset.experiment.liveness import Liveness, dead_servers
 from cutset.experiment.outlived import Outlived
 from cutset.experiment.trial import Bench, Trial, attempt, send_unfaulted
+from cutset.experiment.trials import (
+    VOID_TRIALS,
+    amount_to,
+    given_up,
+    is_idle,
+    may_spare_others,
+    outcome_of,
+    so_far,
+    variation,
+    why_in_vain,
+)
 from cutset.experiment.wellbeing import (
     UnwellError,
     halted,
@@ -24,22 +36,24 @@ from cutset.experiment.wellbeing import (
     wait_until_there,
     wait_until_well,
 )
-from cutset.judge.rules import Baseline, Judgement, baseline_of, judge
-from cutset.judge.sequential import decide
+from cutset.judge.rules import UNUSUAL, Baseline, Judgement, baseline_of, judge, sharpened
+from cutset.judge.sequential import Repetition, chance_of_so_many, decide
 from cutset.lineage.calls import attempts_with_callers
 from cutset.lineage.completeness import Instrumentation, missing_part
 from cutset.lineage.culprits import culprits_of
 from cutset.lineage.handing_on import passage_of, why_not_accepted
 from cutset.model.event import RequestAudited
-from cutset.model.fault import BASELINE, Cut, points_of
+from cutset.model.fault import BASELINE, Cut
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
-from cutset.model.request import Request
+from cutset.model.request import Request, Response
 
-VOID_TRIALS = 3  # how often to try when trials prove nothing, because a trace is lost or a fault did not fire
 # A replica may be left out by the load balancer, and experiments that run in step may each meet the same one for a
 # while: so many tries that all of them missing it means more than bad luck.
 VOID_REPLICA_TRIALS = 24
+# Where answers differ, so many more of them tell which of their values do; but no more than there is time for.
+MORE_ANSWERS = 10
+MORE_SECONDS = 2
 UNWELL_TRIALS = 3  # how often an experiment is begun in which the system was not well: among others, then alone
 
 
@@ -51,12 +65,14 @@ class _Known:
     instrumentation: Instrumentation | None
     culprits: Points = frozenset()  # calls that fail without any fault
     not_reached: Points = frozenset()  # calls that no plan reaches
+    apis: Points = frozenset()  # that are called without a fault
+    varying: bool = False  # not all of them each time
 
 
 class MeshLaboratory:
-    def __init__(self, bench: Bench, *, repeats: int) -> None:
+    def __init__(self, bench: Bench, *, repeats: int, flake_rate: float = 0.01, trials: int = 10) -> None:
         self._bench = bench
-        self._repeats = repeats
+        self._rule = Repetition(repeats, flake_rate, trials)
         self._liveness = Liveness(bench.target.servers)
         self._floor = Floor()
         self._lifetimes = Lifetimes()
@@ -83,15 +99,22 @@ class MeshLaboratory:
                 not_reached=frozenset(),
                 trace_ids=(),
             )
-        baseline = baseline_of([trial.response for trial in found.trials], request.expect)
+        answers = [trial.response for trial in found.trials]
+        answers += await self._more_answers(request, answers)
+        baseline = baseline_of(answers, request.expect, self._rule.flake_rate)
         reason = baseline.reason if isinstance(baseline, Judgement) else _no_evidence(found.trials)
         runs: tuple[Outcome, ...] = ()
+        varies = ""
         if isinstance(baseline, Baseline):
             culprits = frozenset().union(*(culprits_of(trial.spans, trial.root_id) for trial in found.trials))
-            self._known[request.name] = _Known(baseline, found.instrumentation, culprits, found.not_reached)
             for trial in found.trials:
                 self._lifetimes.note(request, BASELINE, trial.response.seconds, escaped=False)
+            apis = frozenset().union(*(_apis(trial) for trial in found.trials))
             runs = tuple(_proven_runs(found, request, baseline))
+            varies = variation(runs)
+            self._known[request.name] = _Known(
+                baseline, found.instrumentation, culprits, found.not_reached, apis, varying=bool(varies)
+            )
         self._catalogue |= found.calls | found.not_reached
         return RequestAudited(
             request=request.name,
@@ -101,9 +124,21 @@ class MeshLaboratory:
             not_reached=found.not_reached,
             trace_ids=tuple(trial.trace_id for trial in found.trials),
             runs=runs,
+            varies=varies,
             edges=tuple(sorted({edge for trial in found.trials for edge in _edges(trial)})),
             uncoverable=found.uncoverable,
         )
+
+    async def _more_answers(self, request: Request, answers: Sequence[Response]) -> list[Response]:
+        """Without their traces, so that they take little time."""
+        enough = asyncio.get_running_loop().time() + MORE_SECONDS
+        more: list[Response] = []
+        if any(each.error for each in answers) or len({each.body for each in answers}) == 1:
+            return more
+        while len(more) < MORE_ANSWERS and asyncio.get_running_loop().time() < enough:
+            with suppress(TargetError):
+                more.append(await send_unfaulted(self._bench, request))
+        return more
 
     async def run(self, request: Request, cut: Cut) -> Outcome:
         """Raises HaltedError when the system stays broken."""
@@ -118,7 +153,7 @@ class MeshLaboratory:
             seen = [unwell.outcome]
         # Any experiment under way may have done that, one before it, or somebody else: ask again.
         async with self._floor.alone():
-            while len(seen) < UNWELL_TRIALS:
+            while len(seen) < max(UNWELL_TRIALS, 1 + self._rule.repeats):
                 await self._wait_until_well(request)
                 try:
                     again = await self._decide(request, cut)
@@ -175,37 +210,48 @@ class MeshLaboratory:
         return await wait_until_there(self._bench.target)
 
     async def _decide(self, request: Request, cut: Cut) -> Outcome:
-        """Tries until one trial survives, `repeats` have failed, or too many proved nothing.
+        """Tries until the trials amount to a verdict, or too many proved nothing.
 
         Raises UnwellError when it is not the cut that decides what is seen.
         """
         tried: list[Outcome] = []
-        checks = 0  # requests without a fault in between
         strange: Points = frozenset()  # failures by themselves, seen while the request without a fault has none of them
-        # Lost traces cost their whole timeout each, so that time ends those tries before their number does.
-        patience = asyncio.get_running_loop().time() + VOID_TRIALS * self._bench.trace_timeout
+        patience = self._patience()
         while True:
             outcome, trial = await self._try(request, cut)
-            outcome = _all_in_all([*tried, outcome], checks)
-            await self._refuse_if_lost(outcome, trial)
+            await self._refuse_if_lost([*tried, outcome], trial)
             new = culprits_of(trial.spans, trial.root_id) - self._known[request.name].culprits - strange
             if cut and (outcome.verdict in (Verdict.FAILED, Verdict.DEGRADED) or new):
-                outcome = await self._refuse_if_unwell(request, outcome)
-                checks += 1
+                outcome = await self._held_against_baseline(request, [*tried, outcome], trial)
             if new and outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED):
                 strange |= new  # an outage, or an effect of the cut: which, the next trial will tell
-                checks += 1
-                continue
+                outcome = replace(outcome, verdict=Verdict.UNKNOWN, reason="failures that were not there before")
             tried.append(outcome)
-            decided = decide([each.verdict for each in tried], self._repeats)
-            if decided is not Verdict.UNKNOWN:
-                return outcome
-            if outcome.verdict is Verdict.UNKNOWN:
-                alike = sum(each.verdict is Verdict.UNKNOWN for each in tried)
-                if alike == _void_trials(cut) or asyncio.get_running_loop().time() > patience:
-                    return outcome
-                if alike > 1:  # a second try reaches the other of two replicas by itself, in most cases
-                    await self._disturb_rotation(request)
+            if decided := await self._decided(request, tried):
+                return decided
+            # Lost traces cost their whole timeout each, so that time ends those tries before their number does.
+            patience = patience if outcome.verdict is Verdict.UNKNOWN else self._patience()
+            if asyncio.get_running_loop().time() > patience:
+                return given_up(tried, outcome.reason)
+
+    async def _decided(self, request: Request, tried: Sequence[Outcome]) -> Outcome | None:
+        """None: go on."""
+        cut, spares = tried[-1].cut, may_spare_others(tried, self._catalogue)
+        varying = self._known[request.name].varying or spares
+        outcome = amount_to(tried, self._rule, varying=varying)
+        if outcome is not None:
+            is_share = outcome.verdict is Verdict.FAILED and outcome.failures < outcome.trials
+            return await self._held_against_share(request, outcome) if cut and is_share else outcome
+        idle = sum(map(is_idle, tried))
+        enough = VOID_REPLICA_TRIALS if any(fault.point.replica for fault in cut) else VOID_TRIALS
+        if reason := why_in_vain(tried, idle, max(enough, self._rule.trials if varying else 0)):
+            return given_up(tried, reason)
+        if idle > 1 or spares:  # a second try reaches the other of two replicas by itself, in most cases
+            await self._disturb_rotation(request)
+        return None
+
+    def _patience(self) -> float:
+        return asyncio.get_running_loop().time() + VOID_TRIALS * self._bench.trace_timeout
 
     async def _try(self, request: Request, cut: Cut) -> tuple[Outcome, Trial]:
         """What one trial shows: unknown, if it proves nothing."""
@@ -214,26 +260,51 @@ class MeshLaboratory:
         except TargetError as error:  # a set-up step failed, so the request under test was not sent
             outcome = Outcome(cut, Verdict.UNKNOWN, error.message)
             raise UnwellError(replace(outcome, dead=await self._liveness.dead())) from None
-        return _outcome(trial, cut, judgement, self._known[request.name].not_reached), trial
+        return outcome_of(trial, cut, judgement, self._known[request.name].not_reached), trial
 
-    async def _refuse_if_lost(self, outcome: Outcome, trial: Trial) -> None:
+    async def _refuse_if_lost(self, tried: Sequence[Outcome], trial: Trial) -> None:
         """The next trial would only find the hole that this one left."""
-        answered = outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED)
+        answered = tried[-1].verdict in (Verdict.SURVIVED, Verdict.DEGRADED)
         dead = () if answered else await self._liveness.dead()
         if dead or not trial.traced:
-            raise UnwellError(replace(outcome, dead=dead))
+            raise UnwellError(replace(so_far(tried), dead=dead))
 
-    async def _refuse_if_unwell(self, request: Request, outcome: Outcome) -> Outcome:
-        """What was seen is blamed on the cut only while the request works without it."""
-        usual = self._known[request.name].culprits
-        trouble, trial = await trouble_without_fault(
+    async def _held_against_baseline(self, request: Request, tried: Sequence[Outcome], trial: Trial) -> Outcome:
+        """What was seen is blamed on the cut only while the request works without it, as far as it ever does."""
+        usual, outcome = self._known[request.name].culprits, tried[-1]
+        trouble, unfaulted = await trouble_without_fault(
             lambda: self._trial(request, BASELINE), usual, whole=outcome.verdict is Verdict.DEGRADED
         )
         outcome = replace(outcome, requests=outcome.requests + 1, healthy_after=not trouble)
         if trouble:
-            trace_ids = (trial.trace_id,) if trial else ()
-            raise UnwellError(replace(outcome, verdict=Verdict.UNKNOWN, reason=trouble, trace_ids=trace_ids))
+            void = replace(outcome, verdict=Verdict.UNKNOWN, reason=trouble, path=frozenset(), seen=())
+            checks = [each.healthy_after for each in tried[:-1] if each.requests > 1] + [False]
+            if chance_of_so_many(checks.count(False), len(checks), self._rule.flake_rate) >= UNUSUAL:
+                return void
+            trace_ids = (unfaulted.trace_id,) if unfaulted else ()
+            raise UnwellError(replace(so_far([*tried[:-1], void]), trace_ids=trace_ids))
+        if outcome.verdict is Verdict.DEGRADED:  # the answer without a fault may have shown that this value varies
+            known = self._known[request.name]
+            judgement = judge(trial.response, request.expect, known.baseline)
+            again = outcome_of(trial, outcome.cut, judgement, known.not_reached)
+            outcome = replace(again, requests=outcome.requests, healthy_after=True)
         return outcome
+
+    async def _held_against_share(self, request: Request, failed: Outcome) -> Outcome:
+        """What fails a share of requests may be a request that fails a share of times by itself."""
+        tried: list[Verdict] = []
+        reason, verdict = "", None
+        while verdict is None:
+            trouble, _ = await trouble_without_fault(
+                lambda: self._trial(request, BASELINE), self._known[request.name].culprits
+            )
+            reason = trouble or reason
+            tried.append(Verdict.FAILED if trouble else Verdict.SURVIVED)
+            verdict = decide(tried, self._rule, varying=True)
+        failed = replace(failed, requests=failed.requests + len(tried))
+        if verdict is Verdict.SURVIVED:
+            return failed
+        raise UnwellError(replace(failed, verdict=Verdict.UNKNOWN, reason=reason, healthy_after=False))
 
     async def _trial(self, request: Request, cut: Cut) -> tuple[Trial, Judgement]:
         known = self._known[request.name]
@@ -248,7 +319,21 @@ class MeshLaboratory:
         self._lifetimes.note(request, cut, trial.response.seconds, escaped=bool(trial.lineage.escaped))
         self._outlived.watch(trial)
         self._catalogue |= trial.lineage.calls
-        return trial, judge(trial.response, request.expect, known.baseline)
+        if cut:
+            return trial, judge(trial.response, request.expect, self._known[request.name].baseline)
+        return trial, self._learnt_from_baseline(request, trial)
+
+    def _learnt_from_baseline(self, request: Request, trial: Trial) -> Judgement:
+        """Each answer without a fault tells more of what varies without one."""
+        known = self._known[request.name]
+        judgement = judge(trial.response, request.expect, known.baseline)
+        if judgement.verdict is Verdict.DEGRADED:
+            known = replace(known, baseline=sharpened(known.baseline, trial.response))
+            judgement = judge(trial.response, request.expect, known.baseline)
+        if judgement.verdict is Verdict.SURVIVED and trial.traced and not trial.missing:
+            known = replace(known, varying=known.varying or _apis(trial) != known.apis)
+        self._known[request.name] = known
+        return judgement
 
     async def _disturb_rotation(self, request: Request) -> None:
         """Sends an extra request half of the time.
@@ -259,21 +344,8 @@ class MeshLaboratory:
             await send_unfaulted(self._bench, replace(request, setup=()))
 
 
-def _void_trials(cut: Cut) -> int:
-    return VOID_REPLICA_TRIALS if any(fault.point.replica for fault in cut) else VOID_TRIALS
-
-
-def _all_in_all(tried: Sequence[Outcome], checks: int) -> Outcome:
-    """The last one, with what the others add to it."""
-    last = tried[-1]
-    proving = [each for each in tried if each.verdict is not Verdict.UNKNOWN]
-    return replace(
-        last,
-        trace_ids=tuple(each.trace_ids[-1] for each in tried if each.verdict is last.verdict),
-        requests=len(tried) + checks,
-        trials=len(proving),
-        failures=sum(each.verdict is Verdict.FAILED for each in proving),
-    )
+def _apis(trial: Trial) -> Points:
+    return frozenset(point.of_api for point in trial.lineage.calls)
 
 
 def _no_evidence(trials: Sequence[Trial]) -> str:
@@ -291,7 +363,7 @@ def _proven_runs(found: Audit, request: Request, baseline: Baseline) -> Iterator
         # How services tell of their calls is known only by the end: the first trial was not held against it.
         missing = missing_part(trial.spans, trial.root_id, found.instrumentation) if found.instrumentation else ""
         judgement = judge(trial.response, request.expect, baseline)
-        outcome = _outcome(replace(trial, missing=missing), BASELINE, judgement, found.not_reached)
+        outcome = outcome_of(replace(trial, missing=missing), BASELINE, judgement, found.not_reached)
         if outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED):
             yield outcome
 
@@ -301,44 +373,3 @@ def _edges(trial: Trial) -> Iterator[tuple[Point, Point]]:
     for each, caller in attempts_with_callers(trial.spans, trial.root_id):
         if caller is not None:
             yield caller, each.point.of_api
-
-
-def _outcome(trial: Trial, cut: Cut, judgement: Judgement, not_reached: Points) -> Outcome:
-    """In terms of what plans reach: what they do not is not searched, but reported as not coverable."""
-    doubt = _doubt(trial, cut, judgement)
-    lineage, beyond = trial.lineage, {point.of_api for point in not_reached}
-
-    def within_reach(points: Points) -> Points:
-        return frozenset(point for point in points if point.of_api not in beyond)
-
-    return Outcome(
-        cut=cut,
-        verdict=Verdict.UNKNOWN if doubt else judgement.verdict,
-        reason=doubt or judgement.reason,
-        path=frozenset() if doubt else within_reach(lineage.path),
-        failed=within_reach(lineage.failed),
-        calls=within_reach(lineage.calls),
-        fired=points_of(lineage.fired),
-        seen=() if doubt or judgement.verdict is Verdict.FAILED else lineage.seen,
-        retried=within_reach(lineage.retried),
-        trace_ids=(trial.trace_id,),
-    )
-
-
-def _doubt(trial: Trial, cut: Cut, judgement: Judgement) -> str:
-    """Why this trial proves nothing; empty if it does."""
-    if not trial.traced:
-        return "the trace of the request did not arrive"
-    if trial.lineage.escaped:
-        return f"called, but not faulted: {_named(trial.lineage.escaped)}"
-    if cut and not trial.lineage.fired:
-        waiting = ", or is still being called: a service was given up on while at work" if trial.abandoned else ""
-        return f"never fired: {_named(cut)} was not called{waiting}"
-    # A failure needs no path.
-    if trial.missing and judgement.verdict is not Verdict.FAILED:
-        return f"the trace is incomplete, so the path may be longer than it shows: {trial.missing} did not arrive"
-    return ""
-
-
-def _named(faults: Cut) -> str:
-    return ", ".join(str(fault.point) for fault in sorted(faults))

@@ -43,7 +43,7 @@ def shape_of(content_type: str, body: bytes) -> frozenset[str]:
     if "json" in content_type.lower():
         return _json_shape(body)
     if "html" in content_type.lower():
-        return _landmarks(_decode(body))
+        return _landmarks(decoded(body))
     return frozenset({CONTENT})
 
 
@@ -51,19 +51,19 @@ def visible_text(content_type: str, body: bytes) -> str:
     """What a person would read: no markup, scripts or styles; nothing at all of images and other binary content."""
     kind = content_type.lower()
     if "html" in kind or "xml" in kind:
-        return html.unescape(" ".join(match["text"] for match in _HTML.finditer(_decode(body)) if match["text"]))
+        return html.unescape(" ".join(match["text"] for match in _HTML.finditer(decoded(body)) if match["text"]))
     if not kind or kind.startswith("text/") or "json" in kind:
-        return _decode(body)
+        return decoded(body)
     return ""
 
 
 def main_text(content_type: str, body: bytes) -> str:
     """The visible text without title, menu and footer, where the page says which is its main part."""
-    main = _MAIN.search(_decode(body)) if "html" in content_type.lower() else None
+    main = _MAIN.search(decoded(body)) if "html" in content_type.lower() else None
     return visible_text(content_type, main[0].encode() if main else body)
 
 
-def _decode(body: bytes) -> str:
+def decoded(body: bytes) -> str:
     # The declared charset is left alone: keywords and names are ASCII, and nearly every charset contains that.
     return body[:TEXT_LIMIT].decode("utf-8", errors="replace")
 
@@ -82,7 +82,7 @@ def _json_shape(body: bytes) -> frozenset[str]:
             break
         path, value = to_visit.pop()
         parts.add(f"{path}: {_kind(value)}" if path else _kind(value))
-        to_visit.extend(_children(path, value))
+        to_visit.extend(json_children(path, value))
     return frozenset(parts)
 
 
@@ -102,7 +102,7 @@ def _kind(value: object) -> str:
             return "object" if value else "empty object"
 
 
-def _children(path: str, value: object) -> Iterator[tuple[str, object]]:
+def json_children(path: str, value: object) -> Iterator[tuple[str, object]]:
     if len(path) > PATH_LIMIT:
         return
     if isinstance(value, dict):
@@ -122,8 +122,26 @@ def _landmarks(document: str) -> frozenset[str]:
         elif match["text"] and not match["text"].isspace():
             parts.add(CONTENT)
     for tag, attributes in tags:
-        for attribute in _ID_OR_CLASS.finditer(attributes):
-            mark = "#" if attribute["name"].lower() == "id" else "."
-            value = attribute["double"] or attribute["single"] or attribute["bare"] or ""
-            parts.update(f"{tag}{mark}{name[:NAME_LIMIT]}" for name in html.unescape(value).split())
+        parts.update(_names(tag, attributes))
     return frozenset(parts)
+
+
+def tags_and_texts(document: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Tags that have an id or classes, by names such as `section#ads`, and the pieces of text between all tags."""
+    known: dict[tuple[str, str], tuple[str, ...]] = {}
+    for match in _HTML.finditer(document):
+        if match["tag"]:
+            key = (match["tag"].lower()[:NAME_LIMIT], match["attributes"])
+            if key not in known:
+                known[key] = tuple(_names(*key))
+            if known[key]:
+                yield known[key], ""
+        elif match["text"]:
+            yield (), match["text"]
+
+
+def _names(tag: str, attributes: str) -> Iterator[str]:
+    for attribute in _ID_OR_CLASS.finditer(attributes):
+        mark = "#" if attribute["name"].lower() == "id" else "."
+        value = attribute["double"] or attribute["single"] or attribute["bare"] or ""
+        yield from (f"{tag}{mark}{name[:NAME_LIMIT]}" for name in html.unescape(value).split())

@@ -24,6 +24,7 @@ class CampaignStarted:
     across_requests: str = ""  # what a cut that fails one request class means for the others
     repeats: int = 0  # failures in a row after which one is believed
     flake_rate: float = 0.0  # the share of answers that are taken to fail by chance
+    trials: int = 0  # the least number of requests per experiment where requests vary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,7 @@ class RequestAudited:
     not_reached: Points  # calls that this request makes without the plan: not coverable
     trace_ids: tuple[str, ...]
     runs: tuple[Outcome, ...] = ()  # what each run without faults relied on; caches make them differ
+    varies: str = ""  # how these runs differ, so that one survivor is no proof: each experiment is repeated
     edges: tuple[tuple[Point, Point], ...] = ()  # which API calls which, without the request itself
     uncoverable: tuple[Uncoverable, ...] = ()  # why no plan reaches those not reached, and calls past the mesh
 

@@ -18,11 +18,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """MicroFI §4.4.5: the three rules that tell a failure from an answer."""
+    """MicroFI §4.4.5: the three rules that tell a failure from an answer; and what an answer must say."""
 
     status: tuple[int, ...] = ()  # acceptable statuses; empty: those of the baseline
     keywords: tuple[str, ...] = ()  # words that betray a failure in the body of a 200
     max_seconds: float = 10.0
+    text: tuple[str, ...] = ()  # must be in what the user sees
+    json: Mapping[str, object] = field(default_factory=dict, hash=False)  # path -> value: `order.total`, `items[].id`
 
 
 @dataclass(frozen=True, slots=True)

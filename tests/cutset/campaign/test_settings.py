@@ -8,7 +8,7 @@ from cutset.campaign.settings import Limits
     [
         (Limits(), 2),  # 1 % flakes twice in a row: less than one in a thousand
         (Limits(flake_rate=0.0), 1),
-        (Limits(flake_rate=0.1, error_rate=0.001), 3),
+        (Limits(flake_rate=0.1, error_rate=0.001), 4),
         (Limits(repeats=5, flake_rate=0.1), 5),
     ],
 )

@@ -26,4 +26,5 @@ def open_for_all(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 @pytest.fixture
 def shop(open_for_all: Shop) -> Shop:
     open_for_all.stumbles.clear()
+    open_for_all.flakes.clear()
     return open_for_all

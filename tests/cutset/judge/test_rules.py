@@ -1,8 +1,9 @@
 import json
+from collections import Counter
 
 import pytest
 
-from cutset.judge.rules import Baseline, Judgement, baseline_of, judge
+from cutset.judge.rules import Baseline, Judgement, baseline_of, judge, sharpened
 from cutset.model.outcome import Verdict
 from cutset.model.request import Expectation, Response
 
@@ -31,7 +32,11 @@ def verdict(response: Response, *baseline: Response, expect: Expectation = ANY) 
 def test_the_baseline_keeps_what_all_answers_share_and_the_slowest_time():
     baseline = healthy(page(seconds=0.1), page(b'<h1 id="title">Shop</h1><p id="p77">', seconds=0.4))
     assert baseline == Baseline(
-        statuses=frozenset({200}), shape=frozenset({"h1#title", "content"}), seconds=0.4, keywords=frozenset()
+        statuses=frozenset({200}),
+        shape=frozenset({"h1#title", "content"}),
+        seconds=0.4,
+        keywords=frozenset(),
+        values=Counter({("h1#title", "Shop"): 1}),
     )
 
 
@@ -130,7 +135,7 @@ def test_a_keyword_counts_only_as_a_whole_word_that_the_user_sees(harmless):
 
 def test_a_keyword_of_the_healthy_answer_tells_nothing_but_others_still_do():
     baseline = page(PAGE + b"Terms: no error, no refund")
-    assert verdict(page(PAGE + b"an error"), baseline).verdict is Verdict.SURVIVED
+    assert verdict(page(PAGE + b"Terms: no error, no refund, an error"), baseline).verdict is not Verdict.FAILED
     assert verdict(page(PAGE + b"an exception"), baseline).verdict is Verdict.FAILED
 
 
@@ -177,3 +182,85 @@ def test_parts_that_only_the_faulty_answer_has_do_not_matter():
 def test_the_quotation_comes_from_the_main_part_of_a_page():
     body = b"<title>Shop</title><nav>Home Cart</nav><main>The cart is gone</main><footer>2026</footer>"
     assert verdict(page(body, status=500)).reason == "500 with `The cart is gone`"
+
+
+# Values
+
+
+ORDER = {"id": "A17", "total": 19.99, "items": [{"sku": "tea", "price": 3}, {"sku": "mug", "price": 5}]}
+
+
+def test_a_value_that_is_not_what_it_always_is_degrades():
+    other = answer(ORDER | {"id": "B4", "total": 0})
+    assert verdict(other, answer(ORDER), answer(ORDER | {"id": "C8"})) == Judgement(
+        Verdict.DEGRADED, "200, but `total` was 19.99, is 0"
+    )
+
+
+def test_values_that_vary_without_a_fault_tell_nothing():
+    other = answer(ORDER | {"id": "B4"})
+    assert verdict(other, answer(ORDER), answer(ORDER | {"id": "C8"})).verdict is Verdict.SURVIVED
+
+
+def test_a_value_that_varies_later_no_longer_tells():
+    baseline = healthy(answer(ORDER))
+    other = answer(ORDER | {"id": "B4"})
+
+    assert judge(other, ANY, baseline).verdict is Verdict.DEGRADED
+    assert judge(other, ANY, sharpened(baseline, answer(ORDER | {"id": "C8"}))).verdict is Verdict.SURVIVED
+
+
+def test_the_order_of_a_list_does_not_matter_but_what_is_in_it_does():
+    tea, mug = ORDER["items"]
+    assert verdict(answer(ORDER | {"items": [mug, tea]}), answer(ORDER)).verdict is Verdict.SURVIVED
+    assert verdict(answer(ORDER | {"items": [tea, mug | {"price": 0}]}), answer(ORDER)).reason == (
+        "200, but `items[].price` was 5, is 0"
+    )
+
+
+def test_a_text_that_a_page_always_has_is_missed():
+    full = page(b'<p id="total">Total: $19.99</p><p>at 12:05</p>')
+    later = page(b'<p id="total">Total: $19.99</p><p>at 12:06</p>')
+
+    assert verdict(page(b'<p id="total">Total: $0</p><p>at 12:07</p>'), full, later) == Judgement(
+        Verdict.DEGRADED, "200, but `p#total` was Total: $19.99, is Total: $0, at 12:07"
+    )
+    assert verdict(page(b'<p id="total">Total: $19.99</p><p>at 12:07</p>'), full, later).verdict is Verdict.SURVIVED
+
+
+# What the user expects
+
+
+@pytest.mark.parametrize(
+    ("expect", "reason"),
+    [
+        (Expectation(json={"total": 19.99, "$.items[].sku": "mug"}), ""),
+        (Expectation(json={"total": 20}), "200, but `total` is 19.99, not 20"),
+        (Expectation(json={"items[].sku": "pot"}), '200, but `items[].sku` is "mug", "tea", not "pot"'),
+        (Expectation(json={"tax": None}), "200, but `tax` is missing, not null"),
+        (Expectation(text=("A17", "19.99")), ""),
+        (Expectation(text=("thank you",)), "200, but does not say `thank you`"),
+    ],
+)
+def test_an_answer_that_does_not_say_what_is_expected_fails(expect, reason):
+    baseline = healthy(answer(ORDER))
+    judgement = judge(answer(ORDER), expect, baseline)
+    assert judgement == (Judgement(Verdict.FAILED, reason) if reason else Judgement(Verdict.SURVIVED, "200"))
+
+
+def test_a_baseline_that_does_not_say_what_is_expected_is_not_healthy():
+    assert baseline_of([answer(ORDER)], Expectation(json={"total": 20})) == Judgement(
+        Verdict.UNKNOWN, "unhealthy baseline: 1 of 1 without faults failed: 200, but `total` is 19.99, not 20"
+    )
+
+
+# Flaky baselines
+
+
+def test_a_baseline_may_be_as_flaky_as_is_said_and_no_more():
+    good, bad = page(), page(status=500)
+
+    assert isinstance(baseline_of([good] * 12 + [bad], ANY, 0.01), Baseline)
+    assert isinstance(baseline_of([good] * 11 + [bad] * 2, ANY, 0.01), Judgement)
+    assert isinstance(baseline_of([good] * 11 + [bad] * 2, ANY, 0.1), Baseline)
+    assert isinstance(baseline_of([bad], ANY, 0.5), Judgement)

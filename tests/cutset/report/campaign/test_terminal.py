@@ -38,7 +38,7 @@ GET /down  not tested: unhealthy baseline: 3 of 3 without faults failed: 500 wit
 
 2 minimal cuts in 3 request classes, 9 experiments of 3.0 requests each, 1 unknown
 Strategy `cuts`, hybrid certificates
-A failure is believed after 2 in a row: at 1 % flaky answers a false finding has a chance of at most 0.01 % \
+A failure is believed after 2 in a row: at 1 % flaky answers a false finding has a chance of at most 0.02 % \
 per experiment"""
 
 

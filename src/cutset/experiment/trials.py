@@ -1,0 +1,190 @@
+"""What a trial shows, and what the trials of one experiment amount to.
+
+A request may behave differently each time: caches, balancers, chance. The trials of one cut are then one experiment,
+whose calls are those of all of them, and whose verdict is the worst that chance does not explain.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from cutset.experiment.trial import Trial
+from cutset.judge.rules import Judgement
+from cutset.judge.sequential import MOST_TRIALS, Repetition, decide
+from cutset.model.fault import Cut, points_of
+from cutset.model.outcome import CallSeen, Outcome, Points, Verdict
+from cutset.model.point import Point
+
+VOID_TRIALS = 3  # so many in a row that prove nothing, for want of a trace or because no fault fired, are enough
+
+
+def amount_to(trials: Sequence[Outcome], rule: Repetition, *, varying: bool) -> Outcome | None:
+    """None: go on. `trials` are of one cut, in their order; those that are unknown prove nothing.
+
+    One that survived without any fault that fired was not concerned by the cut.
+    """
+    proving = [each for each in trials if each.verdict is not Verdict.UNKNOWN]
+    fired = [each for each in proving if each.fired or not each.cut]
+    unfired = len(proving) - len(fired)
+    verdict = decide([each.verdict for each in fired], rule, varying=varying, unfired=unfired)
+    if verdict is None:
+        return None
+    alike = [each for each in fired if each.verdict is verdict] or fired
+    failed = [each for each in fired if each.verdict is Verdict.FAILED]
+    told = alike if verdict is Verdict.FAILED else [each for each in proving if each.verdict is not Verdict.FAILED]
+    return replace(
+        _united(told or fired, is_path=verdict in (Verdict.SURVIVED, Verdict.DEGRADED)),
+        verdict=verdict,
+        reason=_reason(verdict, alike, fired, unfired),
+        calls=_union(each.calls for each in proving),
+        fired=_union(each.fired for each in alike if verdict is Verdict.FAILED) or _union(each.fired for each in fired),
+        retried=_union(each.retried for each in proving),
+        trace_ids=tuple(trace_id for each in alike for trace_id in each.trace_ids),
+        requests=sum(each.requests for each in trials),
+        trials=len(proving),
+        failures=len(failed),
+        healthy_after=all(each.healthy_after for each in alike),
+    )
+
+
+def variation(runs: Sequence[Outcome]) -> str:
+    """How runs without a fault differ; empty: not as far as they show. Which replica serves is another matter."""
+    for kind, sets in (("called", [each.calls for each in runs]), ("failing", [each.failed for each in runs])):
+        apis = Counter(api for points in sets for api in {point.of_api for point in points})
+        for api, number in sorted(apis.items()):
+            if number < len(runs):
+                return f"{api} was {kind} in {number} of {len(runs)} runs without a fault"
+    return ""
+
+
+def _united(trials: Sequence[Outcome], *, is_path: bool) -> Outcome:
+    """All that these showed."""
+    return replace(
+        trials[-1],
+        path=_union(each.path for each in trials) if is_path else frozenset(),
+        failed=_union(each.failed for each in trials),
+        seen=_seen(trials) if is_path else (),
+    )
+
+
+def _union(sets: Iterable[Points]) -> Points:
+    return frozenset().union(*sets)
+
+
+def _seen(trials: Iterable[Outcome]) -> tuple[CallSeen, ...]:
+    """Each call as often as in the trial that made it most often, and as long as the longest of its kind took."""
+    kept: dict[CallSeen, list[int]] = {}
+    for trial in trials:
+        of_trial: dict[CallSeen, list[int]] = {}
+        for call in trial.seen:
+            of_trial.setdefault(replace(call, milliseconds=0), []).append(call.milliseconds)
+        for kind, times in of_trial.items():
+            before = kept.get(kind, [])
+            kept[kind] = sorted(before + times, reverse=True)[: max(len(before), len(times))]
+    return tuple(replace(kind, milliseconds=each) for kind, times in kept.items() for each in times)
+
+
+def _reason(verdict: Verdict, alike: Sequence[Outcome], fired: Sequence[Outcome], unfired: int) -> str:
+    """What the user sees most often, and of what share of requests."""
+    if verdict is Verdict.UNKNOWN:
+        failures = sum(each.verdict is Verdict.FAILED for each in fired)
+        return f"failed {failures} of {len(fired)} times: nobody can tell yet whether that is more than chance"
+    ((reason, _),) = Counter(each.reason for each in alike).most_common(1)
+    total = len(fired) + unfired
+    if verdict is Verdict.SURVIVED or len(alike) == total:
+        return reason
+    which = f"{_reaching(_union(each.fired for each in fired))}, " if len(alike) == len(fired) else ""
+    verb = "fails" if verdict is Verdict.FAILED else "degrades"
+    return f"{reason}; {verb} a share of requests: {which}{len(alike)} of {total}"
+
+
+def _reaching(points: Points) -> str:
+    names = " or ".join(map(str, sorted(points)))
+    return f"those that {names} serves" if all(point.replica for point in points) else f"those that call {names}"
+
+
+def outcome_of(trial: Trial, cut: Cut, judgement: Judgement, not_reached: Points) -> Outcome:
+    """In terms of what plans reach: what they do not is not searched, but reported as not coverable."""
+    doubt, failed = _doubt(trial, cut, judgement), judgement.verdict is Verdict.FAILED
+    lineage, beyond = trial.lineage, {point.of_api for point in not_reached}
+
+    def within_reach(points: Points) -> Points:
+        return frozenset(point for point in points if point.of_api not in beyond)
+
+    return Outcome(
+        cut=cut,
+        verdict=Verdict.UNKNOWN if doubt else judgement.verdict,
+        reason=doubt or judgement.reason,
+        path=frozenset() if doubt or failed else within_reach(lineage.path),
+        failed=within_reach(lineage.failed),
+        calls=within_reach(lineage.calls),
+        fired=points_of(lineage.fired),
+        seen=() if doubt or failed else lineage.seen,
+        retried=within_reach(lineage.retried),
+        trace_ids=(trial.trace_id,),
+        trials=int(not doubt),
+        failures=int(failed and not doubt),
+    )
+
+
+def _doubt(trial: Trial, cut: Cut, judgement: Judgement) -> str:
+    """Why this trial proves nothing; empty if it does."""
+    if not trial.traced:
+        return "the trace of the request did not arrive"
+    if trial.lineage.escaped:
+        return f"called, but not faulted: {_named(trial.lineage.escaped)}"
+    if cut and not trial.lineage.fired and (trial.abandoned or judgement.verdict is not Verdict.SURVIVED):
+        waiting = ", or is still being called: a service was given up on while at work" if trial.abandoned else ""
+        return f"never fired: {_named(cut)} was not called{waiting}"
+    # A failure needs no path.
+    if trial.missing and judgement.verdict is not Verdict.FAILED:
+        return f"the trace is incomplete, so the path may be longer than it shows: {trial.missing} did not arrive"
+    return ""
+
+
+def is_idle(trial: Outcome) -> bool:
+    """Whether none of its faults was called, though the trace is whole."""
+    return bool(trial.cut) and trial.verdict is not Verdict.UNKNOWN and not trial.fired
+
+
+def may_spare_others(tried: Sequence[Outcome], known: Collection[Point]) -> bool:
+    """Whether requests failed at a replica while others, which nobody was seen to turn to, serve the same.
+
+    Which share fails is told by many requests only, even if the first few all met that replica.
+    """
+    failed = [each for each in tried if each.verdict is Verdict.FAILED]
+    turned_to = {point.of_api for each in tried for point in each.retried}
+    fired = {point for each in failed for point in each.fired if point.replica and point.of_api not in turned_to}
+    cut = points_of(tried[-1].cut)
+    return any(point.of_api == other.of_api and other not in cut for point in fired for other in known if other.replica)
+
+
+def why_in_vain(tried: Sequence[Outcome], idle: int, most_idle: int) -> str:
+    """Why trying on is in vain; empty if it is not."""
+    latest = tried[-VOID_TRIALS:]
+    if len(latest) == VOID_TRIALS and all(each.verdict is Verdict.UNKNOWN for each in latest):
+        return latest[-1].reason
+    if idle >= most_idle and not any(each.fired for each in tried):
+        return f"never fired: {_named(tried[-1].cut)} was not called"
+    return f"nothing was proved by {len(tried)} requests" if len(tried) >= MOST_TRIALS else ""
+
+
+def so_far(tried: Sequence[Outcome]) -> Outcome:
+    """The last trial, with what the others add to it."""
+    last = tried[-1]
+    alike = [each for each in tried if each.verdict is last.verdict]
+    return replace(
+        last,
+        trace_ids=tuple(trace_id for each in alike for trace_id in each.trace_ids),
+        requests=sum(each.requests for each in tried),
+        trials=sum(each.verdict is not Verdict.UNKNOWN for each in tried),
+        failures=sum(each.verdict is Verdict.FAILED for each in tried),
+    )
+
+
+def given_up(tried: Sequence[Outcome], reason: str) -> Outcome:
+    return replace(so_far(tried), verdict=Verdict.UNKNOWN, reason=reason, path=frozenset(), seen=())
+
+
+def _named(faults: Cut) -> str:
+    return ", ".join(str(fault.point) for fault in sorted(faults))
