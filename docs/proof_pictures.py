@@ -114,7 +114,7 @@ def tree() -> str:
         (678, 370, "bad", "{cart}", "fails", "decides 8 sets"),
     ]
     marked = {("cart", "prices"), ("prices", "cache"), ("cache", 2)}
-    edges = [
+    edges: list[tuple[str, str | int, str]] = [
         ("cart", "prices", "healthy"),
         ("prices", "ads", "healthy"),
         ("prices", "cache", "failed"),
@@ -136,8 +136,8 @@ def tree() -> str:
         parts.append(text(label_x, label_y, answer, kind, "end" if side < 0 else "start"))
     for name, (x, y) in asked.items():
         parts.append(box(x, y, 110, 40, "mark" if name != "ads" else "box", f"{name}?"))
-    for x, y, kind, *words in leaves:
-        parts.append(box(x, y, 138, 68, kind, *words))
+    for x, y, kind, *says in leaves:
+        parts.append(box(x, y, 138, 68, kind, *says))
     words = """\
 The run of {prices} asked cart, prices and cache, and never ads. So {prices, ads} goes
 the same way: nobody asks for the difference. Five runs decide all 16 sets."""
@@ -202,7 +202,7 @@ def paths() -> str:
         kind = "bad" if number else "good"
         parts.append(text(675, y + 5, end, f"bold {kind}"))
     words = """\
-The server was called in the first run, and no fault was asked of it: it is in the zone. So that run says
+The server was called in the first run, and had no fault of ours: it is in the zone. So that run says
 nothing about {server}, and {server} is injected. How a call failed by itself proves nothing about ours."""
     parts.append(note(362, words))
     return svg(766, 402, "Why paths are not enough", parts)

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from cutset.errors import InputError, UsageError
+from cutset.model.coverage import OutOfReach, Uncoverable
 from cutset.model.event import CampaignStarted, ExperimentFinished, RequestAudited, RequestFinished
 from cutset.model.fault import Fault, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
@@ -115,14 +116,16 @@ def _checked(
     usual = frozenset[Point]().union(*(audit.calls for audit in audits)) - not_reached
     proof = Proof([each for each in outcomes if not _doubt(each, begun)], usual, not_reached)
     tell(name)
-    open_set, proven = proof.first_open(begun.max_size)
     trusted = end.predicted if begun.across_requests == "trust" else ()
-    by_determinism = begun.certificates in BY_DETERMINISM and begun.strategy == "cuts" and not trusted
-    exact = end.complete_up_to if by_determinism else end.exact_up_to
+    open_set, proven = proof.first_open(begun.max_size)
+    left_over, assumed = proof.first_open(begun.max_size, more_hurts=True, trusted=trusted)
+    by_determinism = begun.certificates in BY_DETERMINISM and not trusted
+    exact = end.complete_up_to if by_determinism and begun.strategy == "cuts" else end.exact_up_to
     wrong = list(_false_findings(outcomes, begun, proof))
     if proven < exact and open_set is not None:  # else there are too many sets, and nobody can tell
-        gap = f"nothing decides {_named(open_set)}"
-        wrong.append(f"said to be exact up to size {exact}, but proven up to {proven}: {gap}")
+        wrong.append(f"said to be exact up to size {exact}, but nothing decides {_named(open_set)}")
+    elif assumed < end.complete_up_to and left_over is not None and begun.strategy == "cuts":
+        wrong.append(f"said to be complete up to size {end.complete_up_to}, but nothing covers {_named(left_over)}")
     return CheckedRequest(
         name=name,
         asked_up_to=begun.max_size,
@@ -130,12 +133,13 @@ def _checked(
         exact_up_to=exact,
         assumption=end.assumption,
         proven_up_to=proven,
+        assumed_up_to=assumed,
         open=open_set,
         findings=tuple(proof.points_in(cut) for cut in proof.failing if cut.bit_count() <= begun.max_size),
         degraded=sum(outcome.verdict is Verdict.DEGRADED for outcome in proof.survivors),
         points=len(proof.bit),
         runs=len(proof.runs),
-        not_reached=not_reached,
+        uncoverable=tuple(_uncoverable(audits[-1])) if audits else (),
         undecided=end.undecided,
         trusted=trusted,
         by_failover=bool(proof.failed_over),
@@ -144,6 +148,13 @@ def _checked(
         unfinished=end.reason,
         wrong=tuple(wrong),
     )
+
+
+def _uncoverable(audited: RequestAudited) -> Iterator[Uncoverable]:
+    yield from audited.uncoverable
+    told = {each.call for each in audited.uncoverable}
+    for call in sorted({str(_call(point)) for point in audited.not_reached} - told):
+        yield Uncoverable(call, OutOfReach.OTHER_TRACE)
 
 
 def _doubt(outcome: Outcome, begun: CampaignStarted) -> str:
@@ -210,19 +221,26 @@ class Proof:
         minimal = [cut for cut in failing if not any(less & cut == less != cut for less in failing)]
         self.failing = sorted(minimal, key=lambda cut: (cut.bit_count(), cut))
 
-    def first_open(self, most: int) -> tuple[Points | None, int]:
+    def first_open(
+        self, most: int, *, more_hurts: bool = False, trusted: Sequence[Points] = ()
+    ) -> tuple[Points | None, int]:
         """The smallest set of at most so many points that nothing decides, and up to which size there is none.
+
+        `more_hurts` assumes that what fails less than a survivor survives, too: the least to be asked of certificates
+        that rest on more than determinism. `trusted` sets are assumed to fail.
 
         Take any open set H, and G inside it, at first empty. A leaf that decides G, but not H, has its condition in G,
         so H has a point in its zone: G and that point are inside H, too. So every open set is come by, or one inside.
         """
+        leaves = self.leaves + [Leaf(leaf.zone, 0) for leaf in self.leaves if more_hurts]
+        failing = [*self.failing, *map(self.mask, trusted)]
         level = {0}
         for size in range(most + 1):
             following: set[int] = set()
             for points in level:
-                if any(points & cut == cut for cut in self.failing):
+                if any(points & cut == cut for cut in failing):
                     continue
-                zones = [leaf.zone for leaf in self.leaves if leaf.decides(points)]
+                zones = [leaf.zone for leaf in leaves if leaf.decides(points)]
                 if not zones:
                     return self.points_in(points), size - 1
                 zone = min(zones, key=int.bit_count)

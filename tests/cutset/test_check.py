@@ -293,7 +293,7 @@ def test_a_claim_beyond_the_proof_is_refuted_and_a_set_is_named(recorded: Path, 
 
     checked = check(forged(recorded, tmp_path, rows))
 
-    assert "said to be exact up to size 3, but proven up to 0: nothing decides simulated/" in checked.refuted[0]
+    assert "said to be exact up to size 3, but nothing decides simulated/" in checked.refuted[0]
     assert not checked.proven
 
 
@@ -376,14 +376,20 @@ def test_what_is_only_trusted_to_fail_is_no_proof(tmp_path: Path) -> None:
     assert checked.requests[0].trusted == (cut("a"),)
 
 
-def test_what_rests_on_more_than_determinism_is_not_refuted_and_not_proven(tmp_path: Path) -> None:
-    baseline, both = survived(calls=cut("a", "b")), survived("a", "b", calls=cut("a", "b"))
+@pytest.mark.parametrize("shows_it", [True, False])
+def test_what_rests_on_more_than_determinism_is_never_proven_and_refuted_if_no_run_speaks_for_it(
+    tmp_path: Path, shows_it: bool
+) -> None:
+    calls = cut("a", "b", "c")
+    together = survived("a", "b", "c", calls=calls) if shows_it else survived("a", "b", calls=calls)
+    runs = [survived(calls=calls), survived("a", calls=calls), survived("b", calls=calls), survived("c", calls=calls)]
+    independent = {"certificates": "independent"}
 
-    checked = checked_events(tmp_path, events_of(baseline, both, exact_up_to=0, began={"certificates": "independent"}))
+    checked = checked_events(tmp_path, events_of(*runs, together, exact_up_to=1, began=independent))
 
-    assert not checked.refuted
+    assert bool(checked.refuted) is not shows_it
     assert not checked.proven
-    assert checked.requests[0].proven_up_to == 0
+    assert (checked.requests[0].proven_up_to, checked.requests[0].assumed_up_to) == (1, 2 if shows_it else 1)
 
 
 def test_a_request_without_a_call_is_not_complete(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from cutset.model.coverage import Uncoverable
 from cutset.model.outcome import Points
 
 SURE = 0.95  # where runs vary: how surely a failure was not overlooked
@@ -15,12 +16,13 @@ class CheckedRequest:
     exact_up_to: int  # the part of that claim that is to rest on determinism alone
     assumption: str  # what the rest of it rests on
     proven_up_to: int  # by determinism alone, as derived here
-    open: Points | None  # the first set that nothing decides
+    assumed_up_to: int  # if to fail less than what was survived did no harm, and what is trusted to fail did
+    open: Points | None  # the first set that is not proven
     findings: tuple[Points, ...]  # what is proven to fail, without what contains another
     degraded: int  # surviving runs whose answer lacked a part
     points: int
     runs: int  # that prove something
-    not_reached: Points  # calls that no fault reaches
+    uncoverable: tuple[Uncoverable, ...]  # calls that no fault reaches
     undecided: tuple[Points, ...]
     trusted: tuple[Points, ...]  # taken to fail, untested
     by_failover: bool  # replicas stood for each other
@@ -36,7 +38,8 @@ class CheckedRequest:
 
     @property
     def proven(self) -> bool:
-        gaps = self.wrong or self.unfinished or self.not_reached or self.undecided or self.trusted
+        out_of_reach = any(each.is_service for each in self.uncoverable)
+        gaps = self.wrong or self.unfinished or out_of_reach or self.undecided or self.trusted
         return self.proven_up_to >= self.asked_up_to and not gaps
 
     @property

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 from tests.samples.campaign import points
 
+from cutset.model.coverage import OutOfReach, Uncoverable
 from cutset.model.proof import CheckedCampaign, CheckedRequest
 
 
@@ -14,12 +15,13 @@ def request(**fields: Any) -> CheckedRequest:
         "exact_up_to": 2,
         "assumption": "",
         "proven_up_to": 2,
+        "assumed_up_to": 2,
         "open": None,
         "findings": (points("a/1"), points("b/1", "c/1")),
         "degraded": 0,
         "points": 3,
         "runs": 5,
-        "not_reached": frozenset(),
+        "uncoverable": (),
         "undecided": (),
         "trusted": (),
         "by_failover": False,
@@ -56,13 +58,17 @@ def test_a_campaign_is_proven_when_each_request_is_and_nothing_is_wrong() -> Non
         {"proven_up_to": 1},
         {"wrong": ("no",)},
         {"unfinished": "the budget is spent"},
-        {"not_reached": points("x/1")},
+        {"uncoverable": (Uncoverable("x/1", OutOfReach.PAST_MESH),)},
         {"undecided": (points("x/1"),)},
         {"trusted": (points("x/1"),)},
     ],
 )
 def test_whatever_is_left_open_keeps_a_request_from_being_proven(gap: dict[str, Any]) -> None:
     assert not campaign(request(**gap)).proven
+
+
+def test_a_data_store_that_no_fault_reaches_is_told_and_leaves_nothing_open() -> None:
+    assert campaign(request(uncoverable=(Uncoverable("redis", OutOfReach.DATA_STORE),))).proven
 
 
 def test_a_finding_is_minimal_if_all_smaller_sets_are_decided() -> None:

@@ -70,12 +70,13 @@ def to_document(checked: CheckedCampaign) -> dict[str, Any]:
                 "claimed_up_to": request.claimed_up_to,
                 "claimed_exact_up_to": request.exact_up_to,
                 "proven_up_to": request.proven_up_to,
+                "assumed_up_to": request.assumed_up_to,
                 "open": None if request.open is None else _texts(request.open),
                 "findings": [_texts(cut) for cut in request.findings],
                 "minimal": request.minimal,
                 "points": request.points,
                 "runs": request.runs,
-                "not_reached": _texts(request.not_reached),
+                "uncoverable": [{"call": each.call, "reason": each.reason} for each in request.uncoverable],
                 "undecided": [_texts(cut) for cut in request.undecided],
                 "trusted": [_texts(cut) for cut in request.trusted],
                 "varying": request.varying,
@@ -109,16 +110,17 @@ def _request_lines(request: CheckedRequest) -> Iterator[str]:
     if request.findings:
         yield f"{count(len(request.findings), 'finding')} proven, {request.minimal} of them minimal"
     if request.claimed_up_to > max(request.proven_up_to, request.exact_up_to):
-        more = f"sizes {request.proven_up_to + 1} to {request.claimed_up_to} rest on: {request.assumption or 'nothing'}"
-        yield f"[magenta]? not derived here[/]  {escape(more)}"
+        yield f"[magenta]? not proven[/]  what is said beyond that rests on: {escape(request.assumption or 'nothing')}"
+        if request.assumed_up_to > request.proven_up_to:
+            coarser = "would hold if to fail less than what was survived never did harm"
+            yield f"  [dim]derived here: up to size {request.assumed_up_to} it {coarser}, which assumes more[/]"
     if request.proven_up_to < request.asked_up_to:
         what = "too many sets to check" if request.open is None else escape(_cut(request.open))
         yield f"[magenta]? open[/]  {what}  [dim]{escape(request.unfinished)}[/]"
     for cut in request.trusted:
         yield f"[magenta]? untested[/]  {escape(_cut(cut))}  [dim]trusted to fail, since it fails another request[/]"
-    if request.not_reached:
-        calls = ", ".join(_texts(request.not_reached))
-        yield f"[magenta]! not covered[/]  {escape(calls)}  [dim]no fault reaches it[/]"
+    for call in request.uncoverable:
+        yield f"[magenta]! not covered[/]  {escape(call.call)}  [dim]{escape(call.reason)}[/]"
     if request.varying:
         yield (
             f"[magenta]~ runs vary[/]  what fails less than {request.overlooked:.0%} of requests may be overlooked "
@@ -132,7 +134,7 @@ def _reservations(checked: CheckedCampaign) -> str:
     short = [each for each in checked.requests if each.proven_up_to < each.asked_up_to or each.unfinished]
     if short:
         return f"not all that was asked for is proven of {', '.join(each.name for each in short)}"
-    calls = sorted({str(point) for each in checked.requests for point in each.not_reached})
+    calls = sorted({call.call for each in checked.requests for call in each.uncoverable if call.is_service})
     untested = sum(len(each.trusted) + len(each.undecided) for each in checked.requests)
     return f"not covered: {', '.join(calls)}" if calls else f"untested: {count(untested, 'set')}"
 

@@ -2,6 +2,7 @@ from rich.text import Text
 from tests.cutset.model.test_proof import campaign, request
 from tests.samples.campaign import points
 
+from cutset.model.coverage import OutOfReach, Uncoverable
 from cutset.report.campaign.proof import to_document, to_lines, verdict_line
 
 CHECKED = campaign(
@@ -14,7 +15,7 @@ CHECKED = campaign(
         assumption="failures do not upset each other",
         open=points("a/1"),
         findings=(),
-        not_reached=points("x/1"),
+        uncoverable=(Uncoverable("x/1", OutOfReach.PAST_MESH, "cart"),),
         trusted=(points("b/1"),),
         varying=True,
         trials=3,
@@ -29,10 +30,11 @@ GET /  exact up to size 2, by 5 runs over 3 points
   2 findings proven, 2 of them minimal
 
 POST /pay  exact up to size 0, by 5 runs over 3 points
-  ? not derived here  sizes 1 to 2 rest on: failures do not upset each other
+  ? not proven  what is said beyond that rests on: failures do not upset each other
+    derived here: up to size 2 it would hold if to fail less than what was survived never did harm, which assumes more
   ? open  a/1
   ? untested  b/1  trusted to fail, since it fails another request
-  ! not covered  x/1  no fault reaches it
+  ! not covered  x/1  called by cart past the mesh: no sidecar saw it
   ~ runs vary  what fails less than 63% of requests may be overlooked (3 trials per experiment or more; 95% certainty)
 """
 
@@ -63,7 +65,7 @@ def test_one_line_ends_an_exploration() -> None:
         "1 of its claims do not hold: GET /: wrong": campaign(request(wrong=("wrong",))),
         "its claims hold; it was interrupted": campaign(request(), finished=False),
         "its claims hold; not all that was asked for is proven of GET /": campaign(request(proven_up_to=1)),
-        "its claims hold; not covered: x/1": campaign(request(not_reached=points("x/1"))),
+        "its claims hold; not covered: x/1": campaign(request(uncoverable=(Uncoverable("x/1", OutOfReach.PAST_MESH),))),
         "its claims hold; untested: 1 set": campaign(request(trusted=(points("x/1"),))),
     }
     for expected, checked in words.items():
