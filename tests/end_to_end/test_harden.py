@@ -18,8 +18,9 @@ import yaml
 
 from cutset.app.demo import Boutique, run_boutique
 from cutset.app.explore import explore
-from cutset.app.harden import Steps, conclude, decide, exit_code, mesh_file_of, try_out
+from cutset.app.harden import Steps, conclude, decide, exit_code, try_out
 from cutset.app.harden_problem import HardenOptions
+from cutset.app.mesh import mesh_file_of
 from cutset.config.explore import Config, adjusted, load_config
 from cutset.config.harden import ApiChoice, HardenChoice
 from cutset.model.event import ExperimentFinished

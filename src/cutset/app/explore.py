@@ -1,14 +1,17 @@
 """Explores the requests of a configuration, and tries what was found again."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cutset.app.mesh import mesh_file_of, mesh_situation
 from cutset.campaign.explore import explore as run_campaign
 from cutset.config.explore import Config, request_named
-from cutset.errors import UsageError
+from cutset.errors import CutsetError, TargetError, UsageError
+from cutset.experiment.mesh_checks import MeshSituation
 from cutset.experiment.mesh_laboratory import MeshLaboratory
+from cutset.experiment.preflight import preflight
 from cutset.experiment.trial import Bench
 from cutset.model.event import CampaignEvent
 from cutset.model.finding import Finding, findings_of
@@ -16,7 +19,7 @@ from cutset.model.mesh import MeshSpec
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.run import Loop, RunStarted
 from cutset.store.ledger import Ledger, open_existing_ledger, open_ledger
-from cutset.store.runs import campaign_events, fingerprint, new_run, resumed_run
+from cutset.store.runs import campaign_events, fingerprint, new_run, resumed_run, unfinished_run
 from cutset.traces.collector import collect
 from cutset.workload.send import open_client
 
@@ -41,20 +44,46 @@ async def explore(
         config=str(config.path) if config.path and command == "explore" else "",
         part_of=part_of,
     )
-    with open_ledger(store, key=key) as ledger, (resumed_run if resume else new_run)(ledger, started) as run:
-        for event in campaign_events(ledger, run):
-            yield event
-        async with (
-            open_laboratory(config, key) as laboratory,
-            aclosing(run_campaign(run, config.requests, laboratory, ledger, config.campaign)) as events,
-        ):
-            async for event in events:
-                yield event
+    with open_ledger(store, key=key) as ledger:
+        if resume:
+            unfinished_run(ledger, started)  # raises before anything is sent, if there is none
+        async with open_laboratory(config, key) as laboratory:
+            with (resumed_run if resume else new_run)(ledger, started) as run:
+                for event in campaign_events(ledger, run):
+                    yield event
+                campaign = run_campaign(run, config.requests, laboratory, ledger, config.campaign)
+                async with aclosing(campaign) as events:
+                    async for event in events:
+                        yield event
 
 
 @asynccontextmanager
 async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLaboratory]:
-    receiver = config.collector
+    """Raises TargetError if a check-up before any experiment finds that none can be made."""
+    mesh = _mesh_beside(config)
+    async with open_bench(config, key, mesh) as bench:
+        found = await preflight(bench, config.requests, config.collector, mesh)
+        if fatal := [check for check in found.wrong if check.fatal]:
+            raise TargetError("; ".join(check.text for check in fatal), hint=fatal[0].remedy)
+        measured = replace(bench, export_interval=found.export_interval)
+        limits = config.limits
+        yield MeshLaboratory(
+            measured, repeats=limits.failures_needed, flake_rate=limits.flake_rate, trials=limits.trials
+        )
+
+
+def _mesh_beside(config: Config) -> MeshSituation | None:
+    with suppress(CutsetError):  # a file that nobody named may be anything
+        if config.path and (file := mesh_file_of(config.path)):
+            return mesh_situation(file)
+    return None
+
+
+@asynccontextmanager
+async def open_bench(config: Config, key: bytes, mesh: MeshSituation | None) -> AsyncIterator[Bench]:
+    """A mesh that runs tells what its servers are called, and which there are if the configuration does not say."""
+    receiver, spec = config.collector, mesh.spec if mesh and mesh.running else config.mesh
+    names = _server_names(spec)
     async with (
         collect(
             host=receiver.host,
@@ -64,8 +93,8 @@ async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLabor
         ) as collector,
         open_client(config.limits.parallel) as client,
     ):
-        bench = Bench(
-            target=replace(config.target, names=_server_names(config.mesh)),
+        yield Bench(
+            target=replace(config.target, names=names, health=config.target.health or tuple(names)),
             key=key,
             collector=collector,
             client=client,
@@ -73,8 +102,6 @@ async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLabor
             trace_timeout=config.limits.trace_timeout,
             export_interval=receiver.export_interval,
         )
-        limits = config.limits
-        yield MeshLaboratory(bench, repeats=limits.failures_needed, flake_rate=limits.flake_rate, trials=limits.trials)
 
 
 def _server_names(mesh: MeshSpec | None) -> dict[str, str]:

@@ -14,7 +14,6 @@ from cutset.app.harden_problem import HardenOptions, best_choice, classes_of, po
 from cutset.app.report import read_campaign
 from cutset.config.explore import Config, load_mesh
 from cutset.config.harden import HardenChoice
-from cutset.config.yaml import read_yaml
 from cutset.errors import CutsetError, InputError, UsageError
 from cutset.harden.decision import Decision, Hardening, advice_of, sites_of
 from cutset.harden.frontier import frontier
@@ -179,15 +178,6 @@ def exit_code(hardening: Hardening) -> int:
 def is_undone(change: MeshChanging) -> bool:
     """Whether the file of the mesh is as it was before."""
     return change.file.exists() and change.file.read_bytes() == change.original.read_bytes()
-
-
-def mesh_file_of(config_file: Path) -> Path | None:
-    """The configuration itself, if it has a section `mesh`; else the mesh.yaml beside it, if there is one."""
-    config_file = config_file.absolute()
-    beside = config_file.with_name("mesh.yaml")
-    if config_file.exists() and "mesh" in read_yaml(config_file):
-        return config_file
-    return beside if beside.exists() else None
 
 
 def _require_decided(grounds: Grounds) -> None:

@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from cutset.config.explore import load_mesh
+from cutset.config.yaml import read_yaml
 from cutset.errors import CutsetError
-from cutset.inject.local.change import FOLLOW_SECONDS, RunningMesh, applied_file, tell_applied, version_of
+from cutset.experiment.mesh_checks import MeshSituation
+from cutset.inject.local.change import FOLLOW_SECONDS, RunningMesh, applied_file, running_mesh, tell_applied, version_of
 from cutset.inject.local.mesh import Mesh, run_mesh
 from cutset.model.mesh import MeshSpec
 from cutset.workload.recording.tap import tap_filter
@@ -32,6 +34,20 @@ def run_mesh_file(
         following(file, mesh, refused),
     ):
         yield mesh
+
+
+def mesh_file_of(config_file: Path) -> Path | None:
+    """The configuration itself, if it has a section `mesh`; else the mesh.yaml beside it, if there is one."""
+    config_file = config_file.absolute()
+    beside = config_file.with_name("mesh.yaml")
+    if config_file.exists() and "mesh" in read_yaml(config_file):
+        return config_file
+    return beside if beside.exists() else None
+
+
+def mesh_situation(file: Path) -> MeshSituation:
+    """What the file says, and who runs a mesh from it."""
+    return MeshSituation(file, load_mesh(file), version_of(file.read_bytes()), running_mesh(file))
 
 
 @contextmanager

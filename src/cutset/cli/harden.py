@@ -19,11 +19,11 @@ from cutset.app.harden import (
     decide,
     exit_code,
     is_undone,
-    mesh_file_of,
     try_out,
     write_manifests,
 )
 from cutset.app.harden_problem import HardenOptions
+from cutset.app.mesh import mesh_file_of
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, StoreOption
 from cutset.cli.progress import show_progress
 from cutset.cli.run import run_async

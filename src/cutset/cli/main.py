@@ -43,6 +43,7 @@ GROUPS = {
         "graph": ("graph:graph_command", "Draw services, their calls, and the critical workflow"),
     },
     "Set up": {
+        "doctor": ("doctor:doctor_command", "Say what is wrong with a set-up, and what to do"),
         "mesh": ("mesh:mesh_app", "Run your own services behind a local Envoy mesh"),
         "agent": ("agent:agent_app", "Run Python services with the agent inside"),
         "collect": ("collect:collect_command", "Receive OpenTelemetry traces into a file"),

@@ -88,6 +88,13 @@ async def attempt(
     )
 
 
+async def send_probe(bench: Bench, request: Request) -> tuple[str, str, Response]:
+    """An empty plan, with the ids of its trace and of the driver's span, for whoever waits for the trace."""
+    trace_id, root_id = _new_trace_id(), secrets.token_hex(8)
+    plan = partial(_plan, bench, BASELINE, trace_id, root_id, seconds=longest_life(request))
+    return trace_id, root_id, await _send(bench, request, plan, [])
+
+
 async def send_unfaulted(bench: Bench, request: Request) -> Response:
     """Without waiting for its trace. Carries an empty plan, so that it is not mistaken for somebody else's."""
     return await _send(bench, request, partial(_unfaulted, bench, request, []), [])

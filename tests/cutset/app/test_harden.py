@@ -16,11 +16,11 @@ from cutset.app.harden import (
     conclude,
     decide,
     exit_code,
-    mesh_file_of,
     try_out,
     write_manifests,
 )
 from cutset.app.harden_problem import HardenOptions
+from cutset.app.mesh import mesh_file_of
 from cutset.config.explore import load_config
 from cutset.config.harden import ApiChoice, HardenChoice
 from cutset.errors import UsageError

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.samples.broken_service import broken_service
 from tests.samples.campaign import EVENTS, RUN
 from typer._click import Context
 from typer.main import get_command
@@ -114,17 +115,30 @@ def test_a_cut_is_explained_from_the_ledger_alone(tmp_path: Path, command: str) 
     assert "Did you mean `ad/GetAds`" in wrong.stderr
 
 
-def test_a_target_that_does_not_answer_could_not_be_told(tmp_path: Path) -> None:
-    config = CONFIG + "collector: {http_port: 0, grpc_port: 0, export_interval: 0.1}\nlimits: {trace_timeout: 0.2}\n"
-    (tmp_path / "cutset.yaml").write_text(config)
+def test_a_target_that_does_not_answer_is_told_at_once_and_leaves_no_campaign(tmp_path: Path) -> None:
+    (tmp_path / "cutset.yaml").write_text(CONFIG + "collector: {http_port: 0, grpc_port: 0}\n")
 
     result = cutset("explore", cwd=tmp_path, CUTSET_KEY="k" * 32)
 
-    assert result.returncode == 3
-    assert (
-        "GET /  not tested: unhealthy baseline: 3 of 3 without faults failed: no answer: could not connect"
-        in result.stdout
-    )
+    assert (result.returncode, result.stdout) == (3, "")
+    assert result.stderr.splitlines() == [
+        "error: the entry at 127.0.0.1:1 does not accept connections",
+        "",
+        "hint: Start the mesh with `cutset mesh up`, or correct `target.url`",
+    ]
+    assert cutset("report", cwd=tmp_path).returncode == 2
+
+
+def test_a_request_that_fails_by_itself_could_not_be_told_and_the_report_says_the_same_again(tmp_path: Path) -> None:
+    with broken_service() as (url, collector_port):
+        (tmp_path / "cutset.yaml").write_text(
+            f"requests: [{{path: /}}]\ntarget: {{url: '{url}'}}\nlimits: {{trace_timeout: 2}}\n"
+            f"collector: {{http_port: {collector_port}, grpc_port: 0, export_interval: 0.1}}\n"
+        )
+        result = cutset("explore", cwd=tmp_path, CUTSET_KEY="k" * 32)
+
+    assert result.returncode == 3, result.stderr
+    assert "GET /  not tested: unhealthy baseline: 3 of 3 without faults failed: 500 with no text" in result.stdout
 
     reported = cutset("report", cwd=tmp_path)
     *shown, checked = result.stdout.splitlines()

@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cutset.app.api.waiting import collected
-from cutset.app.harden import Steps, TrialEvent, conclude, decide, mesh_file_of, try_out
+from cutset.app.harden import Steps, TrialEvent, conclude, decide, try_out
 from cutset.app.harden_problem import HardenOptions
+from cutset.app.mesh import mesh_file_of
 from cutset.config.explore import load_config
 from cutset.config.harden import load_harden
 from cutset.config.key import signing_key

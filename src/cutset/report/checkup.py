@@ -1,0 +1,30 @@
+"""A check-up in the terminal, and as a document."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from rich.markup import escape
+
+from cutset.model.checkup import CheckState, Checkup
+from cutset.model.wording import count
+
+_SIGNS = {CheckState.WELL: "[green]+[/]", CheckState.NOTE: "[yellow]![/]", CheckState.WRONG: "[red]x[/]"}
+
+
+def to_lines(found: Checkup) -> Iterator[str]:
+    width = max(len(check.name) for check in found.checks)
+    for check in found.checks:
+        yield f"{_SIGNS[check.state]} [bold]{check.name:<{width}}[/]  {escape(check.text)}"
+        if check.remedy:
+            yield f"  {'':<{width}}  [dim]{escape(check.remedy)}[/]"
+    wrong = len(found.wrong)
+    yield f"[red]{count(wrong, 'thing')} wrong[/]" if wrong else "[green]All is well[/]: go on with `cutset explore`"
+
+
+def to_document(found: Checkup) -> dict[str, Any]:
+    return {
+        "well": not found.wrong,
+        "export_interval": round(found.export_interval, 3),
+        "checks": [asdict(check) for check in found.checks],
+    }
