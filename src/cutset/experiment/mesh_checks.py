@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cutset.inject.local.change import RunningMesh
 from cutset.inject.local.envoy import LOOPBACK
-from cutset.model.checkup import Check, note, well, wrong
+from cutset.model.checkup import CheckupLine, note, well, wrong
 from cutset.model.expect import split_address
 from cutset.model.mesh import MeshSpec
 from cutset.model.target import Receiver, Target
@@ -22,7 +22,7 @@ class MeshSituation:
     running: RunningMesh | None  # from this file
 
 
-def mesh_checks(found: MeshSituation, target: Target, receiver: Receiver) -> list[Check]:
+def mesh_checks(found: MeshSituation, target: Target, receiver: Receiver) -> list[CheckupLine]:
     if found.running is None:
         where = f"`cutset mesh up {found.file}`"
         return [
@@ -37,7 +37,7 @@ def mesh_checks(found: MeshSituation, target: Target, receiver: Receiver) -> lis
     return [_followed(found, running), *entered, *_traced(spec, receiver), *_colours(spec)]
 
 
-def _followed(found: MeshSituation, running: RunningMesh) -> Check:
+def _followed(found: MeshSituation, running: RunningMesh) -> CheckupLine:
     file = found.file
     if running.problem:
         return wrong(
@@ -50,7 +50,7 @@ def _followed(found: MeshSituation, running: RunningMesh) -> Check:
     return well("mesh", f"runs from `{file}`")
 
 
-def _entered(running: RunningMesh, spec: MeshSpec, target: Target) -> Iterator[Check]:
+def _entered(running: RunningMesh, spec: MeshSpec, target: Target) -> Iterator[CheckupLine]:
     if target.environment != spec.environment:
         yield wrong(
             "environment",
@@ -73,7 +73,7 @@ def _entered(running: RunningMesh, spec: MeshSpec, target: Target) -> Iterator[C
         yield wrong("entry", f"`target.url`, `{target.url}`, is {where}", f"Set it to {instead}", fatal=True)
 
 
-def _traced(spec: MeshSpec, receiver: Receiver) -> Iterator[Check]:
+def _traced(spec: MeshSpec, receiver: Receiver) -> Iterator[CheckupLine]:
     ours = f"{receiver.host}:{receiver.grpc_port}"
     if not spec.collector:
         yield wrong(
@@ -93,7 +93,7 @@ def _traced(spec: MeshSpec, receiver: Receiver) -> Iterator[Check]:
         )
 
 
-def _colours(spec: MeshSpec) -> Iterator[Check]:
+def _colours(spec: MeshSpec) -> Iterator[CheckupLine]:
     """What the mesh itself does to calls, so that findings are its own and not the application's."""
     limited = [f"{each.name} after {each.timeout_seconds:g} s" for each in spec.services if each.timeout_seconds]
     if limited:

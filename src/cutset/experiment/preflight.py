@@ -21,7 +21,7 @@ from cutset.lineage.calls import entry_span, is_mesh_span
 from cutset.lineage.handing_on import HandedOn, Passage, is_refused, passage_of
 from cutset.lineage.path import foreign_attempts
 from cutset.lineage.uncoverable import past_mesh
-from cutset.model.checkup import Check, Checkup, note, well, wrong
+from cutset.model.checkup import Checkup, CheckupLine, note, well, wrong
 from cutset.model.point import Point
 from cutset.model.request import Request
 from cutset.model.span import Span
@@ -71,7 +71,7 @@ async def preflight(
     return Checkup(tuple(checks), waited)
 
 
-async def _servers(target: Target) -> Iterator[Check]:
+async def _servers(target: Target) -> Iterator[CheckupLine]:
     dead = await dead_servers(target.servers)
     if not dead:
         return iter([well("servers", f"{count(len(target.servers), 'address')} accept connections")])
@@ -138,7 +138,7 @@ def _export_interval(measured: float, configured: float) -> float:
     return min(configured, max(found, LEAST_EXPORT_SECONDS)) if found < configured / 2 else configured
 
 
-def _proof(first: _Probe, configured: float) -> list[Check]:
+def _proof(first: _Probe, configured: float) -> list[CheckupLine]:
     """Empty if the mesh told of the request, in time, but does not obey us."""
     if not first.passage.arrived:
         return [_no_span(first)]
@@ -157,7 +157,7 @@ def _proof(first: _Probe, configured: float) -> list[Check]:
     return [well("plans", f"the mesh obeys our plans at {first.passage.entry}"), *_clocks(first)]
 
 
-def _no_span(first: _Probe) -> Check:
+def _no_span(first: _Probe) -> CheckupLine:
     if first.spans:
         told = sorted({span.service for span in first.spans if span.parent_id == first.root_id})
         return wrong(
@@ -182,7 +182,7 @@ def _no_span(first: _Probe) -> Check:
     )
 
 
-async def _refusal(bench: Bench, first: _Probe, mesh: MeshSituation | None) -> list[Check]:
+async def _refusal(bench: Bench, first: _Probe, mesh: MeshSituation | None) -> list[CheckupLine]:
     """Why the mesh does not obey a plan that it was sent."""
     if not is_refused(_entry(first)):
         return [
@@ -224,7 +224,7 @@ async def _obeyed_as(bench: Bench, request: Request, environment: str) -> bool:
     return probe.passage.accepted
 
 
-def _clocks(first: _Probe) -> list[Check]:
+def _clocks(first: _Probe) -> list[CheckupLine]:
     began = _entry(first).start_ns / 1e9
     ahead = began - first.sent_at
     if first.sent_at - CLOCK_SECONDS <= began <= first.answered_at + CLOCK_SECONDS:
@@ -245,7 +245,7 @@ def _entry(probe: _Probe) -> Span:
     return entry
 
 
-def _handing_on(probes: Sequence[_Probe]) -> Iterator[Check]:
+def _handing_on(probes: Sequence[_Probe]) -> Iterator[CheckupLine]:
     passages = [probe.passage for probe in probes if probe.passage.arrived and not probe.problem]
     handed = [each for passage in passages for each in passage.services]
     entries = sorted({passage.entry for passage in passages})
@@ -260,7 +260,7 @@ def _handing_on(probes: Sequence[_Probe]) -> Iterator[Check]:
         yield _handed_on(service, [each for each in handed if each.service == service])
 
 
-def _handed_on(service: str, seen: Sequence[HandedOn]) -> Check:
+def _handed_on(service: str, seen: Sequence[HandedOn]) -> CheckupLine:
     refused = frozenset[Point]().union(*(each.refused for each in seen))
     lost = frozenset[Point]().union(*(each.without_plan for each in seen))
     if refused:
@@ -295,7 +295,7 @@ def _calls_without_plan(bench: Bench) -> Iterator[list[Point]]:
         unsubscribe()
 
 
-def _strays(calls: Sequence[Point]) -> Iterator[Check]:
+def _strays(calls: Sequence[Point]) -> Iterator[CheckupLine]:
     if calls:
         yield note(
             "trace",
@@ -304,7 +304,7 @@ def _strays(calls: Sequence[Point]) -> Iterator[Check]:
         )
 
 
-def _past_mesh(probes: Sequence[_Probe]) -> Iterator[Check]:
+def _past_mesh(probes: Sequence[_Probe]) -> Iterator[CheckupLine]:
     calls = {call for call in past_mesh([probe.spans for probe in probes]) if call.is_service}
     if calls:
         told = ", ".join(f"{each.call} ({each.reason})" for each in sorted(calls))
@@ -315,7 +315,7 @@ def _past_mesh(probes: Sequence[_Probe]) -> Iterator[Check]:
         )
 
 
-def _answers(probes: Sequence[_Probe]) -> Iterator[Check]:
+def _answers(probes: Sequence[_Probe]) -> Iterator[CheckupLine]:
     failing = {probe.request.name: probe.problem for probe in probes if probe.problem}
     names = dict.fromkeys(probe.request.name for probe in probes)
     for name, problem in failing.items():

@@ -4,16 +4,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class CheckState(StrEnum):
+class LineState(StrEnum):
     WELL = "well"
     NOTE = "note"  # nothing is wrong, but findings may depend on it
     WRONG = "wrong"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckupLine:
     name: str  # what was looked at: `servers`, `mesh`, `spans`, …
-    state: CheckState
+    state: LineState
     text: str  # what was found
     remedy: str = ""  # what to do about it
     fatal: bool = False  # no experiment can be made until then
@@ -21,23 +21,23 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    checks: tuple[Check, ...]
+    checks: tuple[CheckupLine, ...]
     export_interval: (
         float  # seconds for which to wait for spans: as measured, or as configured if that was not possible
     )
 
     @property
-    def wrong(self) -> tuple[Check, ...]:
-        return tuple(check for check in self.checks if check.state is CheckState.WRONG)
+    def wrong(self) -> tuple[CheckupLine, ...]:
+        return tuple(check for check in self.checks if check.state is LineState.WRONG)
 
 
-def well(name: str, text: str) -> Check:
-    return Check(name, CheckState.WELL, text)
+def well(name: str, text: str) -> CheckupLine:
+    return CheckupLine(name, LineState.WELL, text)
 
 
-def note(name: str, text: str, remedy: str = "") -> Check:
-    return Check(name, CheckState.NOTE, text, remedy)
+def note(name: str, text: str, remedy: str = "") -> CheckupLine:
+    return CheckupLine(name, LineState.NOTE, text, remedy)
 
 
-def wrong(name: str, text: str, remedy: str, *, fatal: bool = False) -> Check:
-    return Check(name, CheckState.WRONG, text, remedy, fatal)
+def wrong(name: str, text: str, remedy: str, *, fatal: bool = False) -> CheckupLine:
+    return CheckupLine(name, LineState.WRONG, text, remedy, fatal)

@@ -6,10 +6,10 @@ from typing import Any
 
 from rich.markup import escape
 
-from cutset.model.checkup import CheckState, Checkup
+from cutset.model.checkup import Checkup, LineState
 from cutset.model.wording import count
 
-_SIGNS = {CheckState.WELL: "[green]+[/]", CheckState.NOTE: "[yellow]![/]", CheckState.WRONG: "[red]x[/]"}
+_SIGNS = {LineState.WELL: "[green]+[/]", LineState.NOTE: "[yellow]![/]", LineState.WRONG: "[red]x[/]"}
 
 
 def to_lines(found: Checkup) -> Iterator[str]:

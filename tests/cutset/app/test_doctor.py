@@ -10,7 +10,7 @@ import pytest
 from cutset.app.doctor import examine, exit_code
 from cutset.config.explore import Config, load_config
 from cutset.errors import UsageError
-from cutset.model.checkup import Check, Checkup, wrong
+from cutset.model.checkup import Checkup, CheckupLine, wrong
 
 KEY = b"a key for tests, of 32 bytes or more"
 CONFIG = """
@@ -27,7 +27,7 @@ def config(tmp_path: Path) -> Config:
     return load_config(tmp_path / "cutset.yaml")
 
 
-def wrong_checks(config: Config, mesh_file: Path | None = None) -> list[Check]:
+def wrong_checks(config: Config, mesh_file: Path | None = None) -> list[CheckupLine]:
     found = asyncio.run(examine(config, key=lambda: KEY, mesh_file=mesh_file))
     assert exit_code(found) == 1
     return list(found.wrong)

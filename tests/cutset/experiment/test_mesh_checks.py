@@ -5,7 +5,7 @@ import pytest
 
 from cutset.experiment.mesh_checks import MeshSituation, mesh_checks
 from cutset.inject.local.change import RunningMesh
-from cutset.model.checkup import Check, CheckState
+from cutset.model.checkup import CheckupLine, LineState
 from cutset.model.mesh import MeshService, MeshSpec
 from cutset.model.target import Receiver, Target
 
@@ -16,20 +16,20 @@ WELL = MeshSituation(Path("mesh.yaml"), SPEC, "v1", RUNNING)
 TARGET = Target("http://127.0.0.1:8001")
 
 
-def checked(found: MeshSituation, target: Target = TARGET) -> list[Check]:
+def checked(found: MeshSituation, target: Target = TARGET) -> list[CheckupLine]:
     return mesh_checks(found, target, Receiver())
 
 
 def test_a_mesh_that_runs_as_it_should_is_one_line() -> None:
     (check,) = checked(WELL)
 
-    assert (check.name, check.state, check.text) == ("mesh", CheckState.WELL, "runs from `mesh.yaml`")
+    assert (check.name, check.state, check.text) == ("mesh", LineState.WELL, "runs from `mesh.yaml`")
 
 
 def test_without_a_mesh_from_this_file_the_rest_of_it_says_nothing() -> None:
     (check,) = checked(replace(WELL, running=None, spec=replace(SPEC, environment="other")))
 
-    assert (check.name, check.state, check.fatal) == ("mesh", CheckState.WRONG, False)
+    assert (check.name, check.state, check.fatal) == ("mesh", LineState.WRONG, False)
     assert "`cutset mesh up mesh.yaml`" in check.remedy
 
 
@@ -63,7 +63,7 @@ def test_without_a_mesh_from_this_file_the_rest_of_it_says_nothing() -> None:
 def test_what_is_not_as_it_should_be_is_named_with_what_to_do(
     found: MeshSituation, target: Target, name: str, text: str, *, fatal: bool
 ) -> None:
-    checks = [check for check in checked(found, target) if check.state is not CheckState.WELL]
+    checks = [check for check in checked(found, target) if check.state is not LineState.WELL]
 
     assert [(check.name, check.fatal) for check in checks] == [(name, fatal)]
     assert text in checks[0].text
@@ -71,6 +71,6 @@ def test_what_is_not_as_it_should_be_is_named_with_what_to_do(
 
 
 def test_a_system_elsewhere_is_not_held_against_ports_of_this_machine() -> None:
-    assert [check.state for check in checked(WELL, Target("http://shop.test"))] == [CheckState.WELL]
+    assert [check.state for check in checked(WELL, Target("http://shop.test"))] == [LineState.WELL]
     elsewhere = replace(WELL, spec=replace(SPEC, collector="collector.test:9"))
-    assert [check.state for check in checked(elsewhere)] == [CheckState.WELL]
+    assert [check.state for check in checked(elsewhere)] == [LineState.WELL]

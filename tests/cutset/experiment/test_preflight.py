@@ -8,7 +8,7 @@ from cutset.experiment import preflight as preflight_module
 from cutset.experiment.preflight import preflight
 from cutset.inject.local.mesh import run_mesh
 from cutset.lineage.calls import is_mesh_span
-from cutset.model.checkup import Check, CheckState, Checkup
+from cutset.model.checkup import Checkup, CheckupLine, LineState
 from cutset.model.mesh import MeshService, MeshSpec
 from cutset.model.target import Receiver
 from cutset.traces.collector import Collector
@@ -22,7 +22,7 @@ def checked(shop, run, *paths, entry="web", **changes) -> Checkup:
     return run(asyncio.wait_for(preflight(bench, requests, Receiver()), PATIENCE_SECONDS))
 
 
-def only_wrong(found: Checkup) -> Check:
+def only_wrong(found: Checkup) -> CheckupLine:
     (check,) = found.wrong
     assert check.remedy
     return check
@@ -139,7 +139,7 @@ def test_a_service_that_loses_the_plan_or_the_trace_is_named(shop, run):
 def test_calls_without_a_plan_are_noted(shop, run):
     found = checked(shop, run, "/fresh")
 
-    (check,) = [check for check in found.checks if check.state is CheckState.NOTE]
+    (check,) = [check for check in found.checks if check.state is LineState.NOTE]
     assert check.text == "meanwhile there were calls without a plan: currency/GET /convert"
 
 
@@ -148,7 +148,7 @@ def test_a_request_that_is_not_answered_is_wrong_only_if_none_is(shop, run):
     some = checked(shop, run, "/page", "/quiet")
     none = checked(shop, run, "/page")
 
-    (noted,) = [check for check in some.checks if check.state is CheckState.NOTE]
+    (noted,) = [check for check in some.checks if check.state is LineState.NOTE]
     assert noted.text.startswith("GET /page: unhealthy baseline")
     assert not some.wrong
     assert only_wrong(none).name == "answers"
