@@ -3,6 +3,7 @@
 
 import asyncio
 import contextvars
+import os
 import queue
 import threading
 import time
@@ -257,3 +258,24 @@ def test_a_wait_that_would_stop_the_event_loop_for_all_is_refused(installed, cli
 
     assert asyncio.run(serve()) == "a"
     assert "event loop" in installed.spans(ENDPOINT)[0]["not_fired"]
+
+
+def test_where_nobody_can_tell_whose_work_it_is_it_is_others(installed, fails, monkeypatch):
+    monkeypatch.setattr(reach, "_woken_by", lambda _: 1 / 0)
+
+    async def serve():
+        with installed.request(FAULT):
+            return await asyncio.create_task(asyncio.to_thread(fails))
+
+    with other_request():
+        assert not asyncio.run(serve())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_serves_although_another_thread_was_counting(installed):
+    with reach._lock:
+        child = os.fork()
+        if not child:
+            request.leave(request.enter([], "GET /"))
+            os._exit(reach._under_way)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 import threading
 import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
+
+from cutset_agent.reports import count_error
 
 GRACE_SECONDS = 0.5  # for what a request leaves to be done when it answers
 
@@ -71,10 +74,14 @@ class PlanReach:
             return False
         if self.thread == threading.get_ident() and self.home is None:
             return True  # a loop that runs here runs within the request's own call
-        if getattr(_lent, "to", None) is self and self._awaits(_lent.futures):
-            return True
-        task = _current_task()
-        return task is not None and self._leads_home(task)
+        try:
+            if getattr(_lent, "to", None) is self and self._awaits(_lent.futures):
+                return True
+            task = _current_task()
+            return task is not None and self._leads_home(task)
+        except Exception as error:  # noqa: BLE001 -- libraries keep private whom they wake; so it may be others' work
+            count_error("whose work this is", error)
+            return False
 
     def _awaits(self, futures: list[Any] | None) -> bool:
         """Whether a thread blocks for one of them, or the request's own task waits: perhaps in a moment only."""
@@ -129,11 +136,11 @@ def leave(reach: PlanReach) -> None:
 
 
 def forget_all() -> None:
-    """As if no request had been seen."""
-    global _under_way, _last_end
-    with _lock:
-        _planned.clear()
-        _under_way, _last_end = 0, float("-inf")
+    """As if no request had been seen, as in a forked child: whoever held the lock there is not here."""
+    global _lock, _under_way, _last_end  # noqa: PLW0603 -- as above
+    _lock = threading.Lock()
+    _planned.clear()
+    _under_way, _last_end = 0, float("-inf")
 
 
 def blocks_loop() -> bool:
@@ -182,3 +189,7 @@ def _parts(callback: Any) -> Iterator[Any]:
     for cell in getattr(callback, "__closure__", None) or ():
         with suppress(ValueError):  # not filled yet
             yield cell.cell_contents
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget_all)

@@ -99,7 +99,11 @@ def configure(new: AgentSettings) -> None:
 def current() -> ServedRequest | None:
     request = _current.get()
     if request is _OUTSIDE:
-        return _of_opentelemetry()
+        try:
+            return _of_opentelemetry()
+        except Exception as error:  # noqa: BLE001 -- the host's call matters more
+            reports.count_error("OpenTelemetry", error)
+            return None
     return None if isinstance(request, PlanReach) else request
 
 
