@@ -75,6 +75,7 @@ ANIMALS: dict[str, list[Fault]] = {
     "database": DATABASE,
     "mesh": QUOTES,
     "lazy-mesh": QUOTES,
+    "traced-mesh": QUOTES,
 }
 
 

@@ -26,6 +26,8 @@ import redis
 import redis.asyncio
 import uvicorn
 from google.protobuf.wrappers_pb2 import StringValue
+from opentelemetry import context, propagate
+from opentelemetry.sdk.trace import TracerProvider
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.requests import Request
@@ -34,6 +36,7 @@ from starlette.routing import Route
 
 ITEMS_EACH = 40  # that a worker serves before another is started
 LATE_SECONDS = 1.0  # after the answer: beyond any grace
+TRACER = TracerProvider().get_tracer("zoo")
 CODECS = (StringValue.SerializeToString, StringValue.FromString)
 
 counts: Counter[str] = Counter()
@@ -159,6 +162,7 @@ class Zoo:
         self.channel: Any = None
         self.worker, self.thread = LazyWorker(self.read), LazyThread(self.read_blocking)
         self.batcher, self.quote_worker = Batcher(self.read), LazyWorker(self.quote)
+        self.traced_worker = LazyWorker(self.quote_in_trace)
         self.later: set[asyncio.Task[None]] = set()
 
     async def read(self) -> None:
@@ -167,10 +171,16 @@ class Zoo:
     def read_blocking(self) -> None:
         self.slow_cache.get("key")
 
-    async def quote(self) -> None:
+    async def quote(self, metadata: tuple[tuple[str, str], ...] = ()) -> None:
         """HTTP/2 through the mesh, many calls on one connection."""
         call = self.channel.unary_unary("/zoo.Quotes/GetQuote", *CODECS)
-        await call(StringValue(value="boots"), timeout=5)
+        await call(StringValue(value="boots"), timeout=5, metadata=metadata)
+
+    async def quote_in_trace(self) -> None:
+        """As an instrumented client: OpenTelemetry carries its context on, and with it the plan, by itself."""
+        headers: dict[str, str] = {}
+        propagate.inject(headers)
+        await self.quote(tuple(headers.items()))
 
     async def publish(self) -> None:
         await self.broker.publish("zoo.said", b"1")
@@ -217,18 +227,20 @@ class Zoo:
         task.add_done_callback(self.later.discard)
 
 
+@asynccontextmanager
+async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    zoo: Zoo = app.state.zoo
+    zoo.broker = await nats.connect(zoo.places["nats"])
+    zoo.channel = grpc.aio.insecure_channel(zoo.places["quotes"])
+    zoo.database = psycopg_pool.AsyncConnectionPool(zoo.places["postgres"], min_size=4, max_size=8, open=False)
+    await zoo.database.open()
+    async with quotes(int(zoo.places["quotes_port"])):
+        yield
+    await zoo.database.close()
+
+
 def application(places: dict[str, str]) -> Starlette:
     zoo = Zoo(places)
-
-    @asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        zoo.broker = await nats.connect(places["nats"])
-        zoo.channel = grpc.aio.insecure_channel(places["quotes"])
-        zoo.database = psycopg_pool.AsyncConnectionPool(places["postgres"], min_size=4, max_size=8, open=False)
-        await zoo.database.open()
-        async with quotes(int(places["quotes_port"])):
-            yield
-        await zoo.database.close()
 
     async def streamed(_request: Request) -> Response:
         async def pieces() -> AsyncIterator[bytes]:
@@ -253,6 +265,14 @@ def application(places: dict[str, str]) -> Starlette:
         zoo.read_blocking()
         return PlainTextResponse("ok")
 
+    async def traced(request: Request) -> Response:
+        token = context.attach(propagate.extract(request.headers))
+        try:
+            with TRACER.start_as_current_span("GET /traced-mesh"):
+                return await serving(zoo.traced_worker.ask)(request)
+        finally:
+            context.detach(token)
+
     async def count(_request: Request) -> Response:
         return JSONResponse(counts)
 
@@ -263,7 +283,10 @@ def application(places: dict[str, str]) -> Starlette:
     }  # fmt: skip
     routes = [Route(f"/{name}", serving(work)) for name, work in animals.items()]
     routes += [Route("/stream", streamed), Route("/background", with_background), Route("/forget", forgetting)]
-    return Starlette(routes=[*routes, Route("/blocking", blocking), Route("/counts", count)], lifespan=lifespan)
+    routes += [Route("/blocking", blocking), Route("/traced-mesh", traced), Route("/counts", count)]
+    app = Starlette(routes=routes, lifespan=lifespan)
+    app.state.zoo = zoo
+    return app
 
 
 def serving(work: Callable[[], Awaitable[Any]]) -> Callable[[Request], Awaitable[Response]]:

@@ -61,3 +61,18 @@ def test_what_names_plan_and_trace_is_carried_on():
     headers = [W3C, JAEGER, ("uberctx-user", "1"), ("baggage", "a=1"), ("baggage", "b=2"), ("accept", "*/*")]
     expected = {"uber-trace-id": JAEGER[1], "uberctx-user": "1", "baggage": "a=1,b=2"}
     assert carriers.carried_in(headers) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "left"),
+    [
+        ("Tracestate", "congo=1,cutset=x, cutset2=y,rojo=2", "congo=1,rojo=2"),
+        ("baggage", "cutset=x", ""),
+        ("baggage", " %20cutset=x,user=cutset", "user=cutset"),
+        ("uberctx-cutset2", "x", ""),
+        ("uberctx-user", "cutset", "cutset"),
+        ("cookie", "cutset=1", "cutset=1"),
+    ],
+)
+def test_a_plan_can_be_taken_out_of_a_header(name, value, left):
+    assert carriers.without_plan(name, value) == left

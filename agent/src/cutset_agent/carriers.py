@@ -79,6 +79,16 @@ def carried_in(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     return carried
 
 
+def without_plan(name: str, value: str) -> str:
+    """What is left of a header, in lower case or not: others' members, or nothing."""
+    name = name.lower()
+    if name.startswith(JAEGER_PREFIX + "cutset"):
+        return ""
+    if name not in _MEMBERS or "cutset" not in value:
+        return value
+    return ",".join(member for member in value.split(",") if "cutset" not in member.partition("=")[0])
+
+
 def _values_in(headers: Iterable[tuple[str, str]]) -> list[str]:
     values: list[str] = []
     for name, value in headers:

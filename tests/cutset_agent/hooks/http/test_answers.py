@@ -5,8 +5,9 @@ import re
 import pytest
 from tests.samples.http_clients import ANSWER, BODY, CLIENTS, OLD_URLLIB3, endpoint
 
-from cutset_agent import recording
-from cutset_agent.hooks.http.answers import STATUS_ANSWERS
+from cutset_agent import reach, recording, request
+from cutset_agent.hooks.http.answers import STATUS_ANSWERS, carry_on
+from cutset_agent.hooks.rpc.grpc import carried
 
 
 @pytest.mark.parametrize(
@@ -102,3 +103,14 @@ def test_bodies_are_recorded_and_still_read(installed, calls, shop, client, reco
     assert recording.is_on()
     assert (operation["request"], operation["response"]) == (BODY, ANSWER)
     assert calls("rpc/")
+
+
+def test_a_plan_that_does_not_count_goes_no_further_whoever_has_set_it(installed, monkeypatch):
+    with installed.request():
+        monkeypatch.setattr(reach, "GRACE_SECONDS", -1.0)
+        request.current().reach.end()
+        headers = {"Accept": "*/*", "tracestate": "congo=1,cutset=x", "baggage": "cutset=x", "Traceparent": "00-1"}
+        carry_on(headers)
+        assert headers == {"Accept": "*/*", "tracestate": "congo=1", "Traceparent": "00-1"}
+        given = (("tracestate", "cutset=x"), ("baggage", "a=1,cutset=x"), ("bytes-bin", b"cutset"), ("empty", ""))
+        assert carried(given) == (("baggage", "a=1"), ("bytes-bin", b"cutset"), ("empty", ""))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, MutableMapping
 from http import HTTPStatus
 from typing import NamedTuple
 
-from cutset_agent import recording, request
+from cutset_agent import carriers, recording, request
 
 # Headers that describe a body as it was sent; they are wrong for another one.
 _OF_THE_BODY = frozenset({"content-length", "content-encoding", "transfer-encoding"})
@@ -61,8 +61,17 @@ def is_kept(headers: Mapping[str, str]) -> bool:
 
 
 def carry_on(headers: MutableMapping[str, str]) -> None:
-    """Adds the present request's context, except for what the application or OpenTelemetry has set already."""
+    """Adds the present request's context, except for what the application or OpenTelemetry has set already.
+
+    Where the plan does not count, it goes no further either, whoever has set it.
+    """
+    ours = request.outgoing_headers()
     present = {name.lower() for name in headers}
-    for name, value in request.outgoing_headers().items():
+    for name, value in ours.items():
         if name not in present:
             headers[name] = value
+    for name, value in [] if ours else list(headers.items()):
+        left = carriers.without_plan(name, value) if isinstance(value, str) else value
+        if left != value:
+            headers.pop(name)
+            headers.update({name: left} if left else {})

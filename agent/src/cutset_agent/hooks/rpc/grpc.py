@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent.carriers import without_plan
 from cutset_agent.hooking import wrap
 from cutset_agent.request import outgoing_headers
 from cutset_agent.wire import normalise_api
@@ -77,10 +78,13 @@ def endpoint_of(method: bytes | str) -> str:
 
 
 def carried(metadata: Any) -> tuple[tuple[str, Any], ...]:
-    """Metadata with the present request's context, except for what is set already."""
-    given = tuple(metadata or ())
+    """Metadata with the present request's context, except for what is set; where its plan does not count, without."""
+    given, ours = tuple(metadata or ()), outgoing_headers()
+    if not ours:
+        left = ((name, without_plan(name, value) if isinstance(value, str) else value) for name, value in given)
+        return tuple(kept for kept, before in zip(left, given) if kept == before or kept[1])
     present = {name for name, _ in given}
-    return (*given, *(member for member in outgoing_headers().items() if member[0] not in present))
+    return (*given, *(member for member in ours.items() if member[0] not in present))
 
 
 def encoded(message: Any) -> bytes | None:
