@@ -17,6 +17,7 @@ from typing import TextIO
 import duckdb
 
 from cutset.errors import InputError, TargetError
+from cutset.store.ledger import open_for_owner
 
 FORMAT_VERSION = 1
 
@@ -119,9 +120,10 @@ def locked(store: Path) -> Iterator[SpanStore]:
     folder = open_spans(store).folder
     with clear_errors(folder):
         store.mkdir(parents=True, exist_ok=True, mode=0o700)  # as the ledger does, which may come later
-        folder.mkdir(exist_ok=True)
-        (folder / ".gitignore").write_text("*\n")
-        lock = (folder / "lock").open("a+")
+        folder.mkdir(exist_ok=True, mode=0o700)
+        with open_for_owner(folder / ".gitignore") as ignored:
+            ignored.write("*\n")
+        lock = open_for_owner(folder / "lock", "a+")
     with lock:
         with clear_errors(folder):
             _take(lock, folder)

@@ -6,14 +6,16 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from typing import TextIO
 
-from cutset.errors import UsageError
+from cutset.errors import TargetError, UsageError
 from cutset.model.event import CampaignEvent
 from cutset.model.hardening import HardeningEvent
 from cutset.model.run import Loop, RunRecord, RunStarted
 from cutset.model.wording import known_names
 from cutset.store.codec import to_jsonable
-from cutset.store.ledger import Ledger
+from cutset.store.ledger import Ledger, open_for_owner
 from cutset.store.run_id import new_run_id
 
 
@@ -83,9 +85,7 @@ def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 @contextmanager
 def _held(ledger: Ledger, run: str) -> Iterator[None]:
-    folder = ledger.folder / "locks"
-    folder.mkdir(exist_ok=True, mode=0o700)
-    with (folder / run).open("w") as lock:
+    with _lock_file(ledger.folder / "locks", run) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -93,3 +93,13 @@ def _held(ledger: Ledger, run: str) -> Iterator[None]:
                 f"`{run}` is still running, in another process", hint="Wait for it, or start anew without `--resume`"
             ) from None
         yield
+
+
+def _lock_file(folder: Path, run: str) -> TextIO:
+    try:
+        folder.mkdir(exist_ok=True, mode=0o700)
+        return open_for_owner(folder / run)
+    except OSError as error:
+        raise TargetError(
+            f"Cannot write to `{folder}`: {error.strerror}", hint="Make room, or choose another folder with `--store`"
+        ) from error

@@ -1,6 +1,7 @@
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from cutset.errors import InputError, TargetError, UsageError
 from cutset.model.event import CampaignStarted, RequestFinished
 from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.store.ledger import open_existing_ledger, open_ledger
+from cutset.store.runs import new_run
+from cutset.store.spans import begin_ingest
 
 BEGUN = RunStarted(loop=Loop.CAMPAIGN, fingerprint={"requests": "ab"}, command="explore")
 STARTED = CampaignStarted(requests=("GET /",), max_size=3)
@@ -111,6 +114,102 @@ def test_nobody_else_may_read_it(tmp_path: Path) -> None:
     assert (tmp_path / "store").stat().st_mode & 0o777 == 0o700
     assert len(files) == 3
     assert set(files.values()) == {0o600}
+
+
+def test_all_that_is_put_into_a_folder_of_the_users_own_is_for_the_owner_alone(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with open_ledger(tmp_path) as ledger, new_run(ledger, BEGUN), begin_ingest(tmp_path) as ingest:
+        ingest.add("test", [])
+        inside = {path.name: path.stat().st_mode & 0o077 for path in tmp_path.iterdir()}
+        inside |= {f"{path.parent.name}/{path.name}": path.stat().st_mode & 0o077 for path in tmp_path.glob("*/*")}
+
+    assert {"README.md", ".gitignore", "locks", "traces", "traces/lock", "traces/.gitignore"} < inside.keys()
+    others = {name for name, mode in inside.items() if mode and not name.startswith("traces/staging")}
+    assert others == set()
+
+
+def test_where_one_run_is_damaged_no_list_of_runs_is_believed(tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger:
+        for run in ("one", "two"):
+            for event in (BEGUN, STARTED, RunFinished(reason="the budget is spent")):
+                ledger.append(run, event)
+    change(tmp_path, "UPDATE events SET fields = replace(fields, 'the budget is spent', '') WHERE id = 3")
+
+    with open_ledger(tmp_path) as ledger, pytest.raises(InputError, match="Record 3 of the ledger"):
+        ledger.runs()
+
+
+def test_a_table_that_lost_its_name_is_no_empty_ledger(tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger:
+        ledger.append("one", BEGUN)
+    change(tmp_path, "ALTER TABLE events RENAME TO evenus")
+
+    with pytest.raises(InputError, match="no such table"), open_ledger(tmp_path):
+        pass
+
+
+READ_AND_WRITE = """
+import os, pathlib, sys
+from cutset.store.ledger import open_existing_ledger, open_ledger
+if os.geteuid() == 0:  # who may write anywhere
+    os.setuid(65534)
+store = pathlib.Path(sys.argv[1])
+with open_existing_ledger(store) as ledger:
+    print(len(ledger.events("one")), ledger.path)
+with open_ledger(store):
+    pass
+"""
+
+
+def test_a_read_only_folder_is_read_and_called_that_by_who_wants_to_write() -> None:
+    """Also what was written last, which SQLite has in a second file while the ledger is open."""
+    with tempfile.TemporaryDirectory() as outside:  # where others may look, too
+        store = Path(outside, "store")
+        with open_ledger(store) as ledger:
+            ledger.append("one", STARTED)
+            Path(outside).chmod(0o755)
+            for path in (*store.iterdir(), store):
+                path.chmod(0o555 if path.is_dir() else 0o444)
+            command = [sys.executable, "-c", READ_AND_WRITE, str(store)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            store.chmod(0o755)
+    assert done.stdout.split() == ["1", str(store / "ledger.sqlite")], done.stderr
+    assert f"TargetError: `{store}` is read-only, so that nothing can be recorded there" in done.stderr
+
+
+FILL = """
+import resource, signal
+from cutset.errors import TargetError
+from cutset.model.event import CampaignStarted
+from cutset.store.ledger import open_ledger
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+with open_ledger(store) as ledger:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))  # of each file: the disk ends there
+    try:
+        for number in range(1000):
+            ledger.append("one", CampaignStarted(requests=(f"{number}",) + ("x" * 5000,), max_size=1))
+    except TargetError as error:
+        print(number, error.message, error.hint)
+"""
+
+
+def test_a_disk_that_fills_up_loses_nothing_and_resuming_works(tmp_path: Path) -> None:
+    with open_ledger(tmp_path):
+        pass
+    done = subprocess.run(
+        [sys.executable, "-c", f"import pathlib\nstore = pathlib.Path({str(tmp_path)!r})\n{FILL}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    number, _, message = done.stdout.partition(" ")
+    assert "Cannot write to the ledger" in message
+    assert "Everything recorded so far is kept" in message
+    with open_ledger(tmp_path) as ledger:
+        kept = [event.requests[0] for event in ledger.events("one") if isinstance(event, CampaignStarted)]
+        assert kept == [str(each) for each in range(int(number))]
+        ledger.append("one", ENDED)
+        assert ledger.events("one")[-1] == ENDED
 
 
 def test_the_folder_explains_itself_and_keeps_out_of_version_control(tmp_path: Path) -> None:
