@@ -36,7 +36,8 @@ from cutset.model.point import Point
 from cutset.model.request import Request, Step
 from cutset.model.span import Span
 from cutset.model.target import Target
-from cutset.traces.collector import Collector, Encoding, collect
+from cutset.traces.collector import Collector, collect
+from cutset.traces.encodings import Encoding
 from cutset.workload.send import open_client
 
 KEY = b"a key for tests that nobody guesses"

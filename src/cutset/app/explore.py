@@ -1,6 +1,6 @@
 """Explores the requests of a configuration, and tries what was found again."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,16 +20,24 @@ from cutset.model.outcome import Outcome, Verdict
 from cutset.model.run import Loop, RunStarted
 from cutset.store.ledger import Ledger, open_existing_ledger, open_ledger
 from cutset.store.runs import campaign_events, fingerprint, new_run, resumed_run, unfinished_run
-from cutset.traces.collector import collect
+from cutset.traces.collector import collect, not_received
 from cutset.workload.send import open_client
 
 
 async def explore(
-    config: Config, *, key: bytes, store: Path, resume: bool = False, command: str = "explore", part_of: str = ""
+    config: Config,
+    *,
+    key: bytes,
+    store: Path,
+    resume: bool = False,
+    command: str = "explore",
+    part_of: str = "",
+    on_note: Callable[[str], None] | None = None,
 ) -> AsyncGenerator[CampaignEvent, None]:
     """Every event of the campaign from its beginning on, each after it was recorded; the first one tells its id.
 
     `command` is what replays findings later: `cutset explore`, or `cutset demo` if the system ends with that.
+    `on_note` is told what is worth knowing and keeps nothing from going on.
     """
     started = RunStarted(
         loop=Loop.CAMPAIGN,
@@ -47,7 +55,7 @@ async def explore(
     with open_ledger(store, key=key) as ledger:
         if resume:
             unfinished_run(ledger, started)  # raises before anything is sent, if there is none
-        async with open_laboratory(config, key) as laboratory:
+        async with open_laboratory(config, key, on_note) as laboratory:
             with (resumed_run if resume else new_run)(ledger, started) as run:
                 for event in campaign_events(ledger, run):
                     yield event
@@ -58,10 +66,14 @@ async def explore(
 
 
 @asynccontextmanager
-async def open_laboratory(config: Config, key: bytes) -> AsyncIterator[MeshLaboratory]:
+async def open_laboratory(
+    config: Config, key: bytes, on_note: Callable[[str], None] | None = None
+) -> AsyncIterator[MeshLaboratory]:
     """Raises TargetError if a check-up before any experiment finds that none can be made."""
     mesh = _mesh_beside(config)
     async with open_bench(config, key, mesh) as bench:
+        if on_note and (deaf := bench.collector.not_received):
+            on_note(f"{not_received(deaf)}; `collector` in the configuration takes others")
         found = await preflight(bench, config.requests, config.collector, mesh)
         if fatal := [check for check in found.wrong if check.fatal]:
             raise TargetError("; ".join(check.text for check in fatal), hint=fatal[0].remedy)
@@ -89,6 +101,7 @@ async def open_bench(config: Config, key: bytes, mesh: MeshSituation | None) -> 
             host=receiver.host,
             http_port=receiver.http_port,
             grpc_port=receiver.grpc_port,
+            others=receiver.others,
             hint="Choose another with `collector.host`, `.http_port` and `.grpc_port` in the configuration",
         ) as collector,
         open_client(config.limits.parallel) as client,

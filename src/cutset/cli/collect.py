@@ -1,4 +1,4 @@
-"""`cutset collect`: receive OpenTelemetry traces into a file."""
+"""`cutset collect`: receive traces into a file."""
 
 import asyncio
 import time
@@ -12,8 +12,9 @@ from rich.console import Console
 
 from cutset.app.collect import Collected, CollectEvent, CollectingAt, CollectingEnded, collect_traces
 from cutset.cli.run import stopped_by_signals
+from cutset.model.target import Receiver
 from cutset.model.wording import count
-from cutset.traces.collector import CollectorStats
+from cutset.traces.collector import NO_OTHERS, CollectorStats, not_received
 
 MEGABYTE = 1_000_000  # bytes, as disks are sold
 
@@ -23,11 +24,15 @@ def collect_command(
     host: Annotated[str, typer.Option(help="Address to listen on")] = "127.0.0.1",
     http_port: Annotated[int, typer.Option(min=0, max=65535, help="Port for OTLP/HTTP; 0 takes any free one")] = 4318,
     grpc_port: Annotated[int, typer.Option(min=0, max=65535, help="Port for OTLP/gRPC; 0 takes any free one")] = 4317,
+    others: Annotated[
+        bool, typer.Option("--others/--no-others", help="Listen where clients of Jaeger and Zipkin send to, as well")
+    ] = True,
     max_megabytes: Annotated[int, typer.Option(min=1, help="Stop before the file grows beyond this")] = 1000,
 ) -> None:
-    """Receive OpenTelemetry traces and append them to a file until Ctrl-C.
+    """Receive traces and append them to a file until Ctrl-C.
 
-    A payload is acknowledged only after it was written.
+    A payload is acknowledged only after it was written. Clients of Jaeger (Thrift, to ports 6831 and 6832 over UDP, or
+    to 14268) and Zipkin (JSON, to 9411) need no other address than their default; what they say is written as OTLP.
 
     Example: `cutset collect --out spans.jsonl`, then start the services with
     `OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318` in their environment.
@@ -38,7 +43,13 @@ def collect_command(
     async def collect() -> CollectingEnded:
         ended = stopped_by_signals()
         events = collect_traces(
-            out, ended, host=host, http_port=http_port, grpc_port=grpc_port, max_bytes=max_megabytes * MEGABYTE
+            out,
+            ended,
+            host=host,
+            http_port=http_port,
+            grpc_port=grpc_port,
+            others=Receiver().others if others else NO_OTHERS,
+            max_bytes=max_megabytes * MEGABYTE,
         )
         async with aclosing(events):
             return await _show(events, console)
@@ -57,13 +68,21 @@ async def _show(events: AsyncIterator[CollectEvent], console: Console) -> Collec
     with status if console.is_terminal else nullcontext():
         async for event in events:
             match event:
-                case CollectingAt(http_url, grpc_address):
-                    console.print(f"Receiving OTLP on {http_url} and, with gRPC, on {grpc_address}")
+                case CollectingAt():
+                    _show_addresses(event, console)
                 case Collected(stats):
                     status.update(f"Received {_amount(stats)}; stop with Ctrl-C")
                 case CollectingEnded():
                     return event
     raise AssertionError("it ends with its end")
+
+
+def _show_addresses(at: CollectingAt, console: Console) -> None:
+    console.print(f"Receiving OTLP on {at.http_url} and, with gRPC, on {at.grpc_address}")
+    for name, address in at.others.items():
+        console.print(f"Receiving {name}, on {address}")
+    if at.not_received:
+        console.print(not_received(at.not_received))
 
 
 def _amount(stats: CollectorStats) -> str:

@@ -138,7 +138,7 @@ def explore_command(
     key = signing_key(os.environ)
     if replay:
         raise typer.Exit(show_retrial(run_async(replay_finding(config, replay, key=key, store=store)), as_json=as_json))
-    campaign = run_campaign(explore(config, key=key, store=store, resume=resume), store)
+    campaign = run_campaign(explore(config, key=key, store=store, resume=resume, on_note=_show_note), store)
     checked = check_campaign(store, campaign.id, key=key)
     comparison = show_campaign(campaign, store, wanted, as_json=as_json, checked=checked)
     require(checked)
@@ -158,6 +158,10 @@ def run_campaign(events: AsyncGenerator[CampaignEvent, None], store: Path, *, re
             Console(stderr=True, highlight=False, soft_wrap=True).print(kept + go_on)
         raise
     return campaign_of(recorded)
+
+
+def _show_note(note: str) -> None:
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"[dim]note: {escape(note)}[/]")
 
 
 def show_retrial(retrial: Retrial, *, as_json: bool) -> int:

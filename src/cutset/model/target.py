@@ -40,6 +40,16 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherPorts:
+    """Where clients of Jaeger and Zipkin send their spans; none: not received there."""
+
+    jaeger_compact_port: int | None = None  # UDP
+    jaeger_binary_port: int | None = None  # UDP
+    jaeger_http_port: int | None = None
+    zipkin_port: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Receiver:
     """Where we listen for the spans of services and sidecars."""
 
@@ -47,3 +57,12 @@ class Receiver:
     http_port: Port = 4318
     grpc_port: Port = 4317
     export_interval: Seconds = 5.0  # how long services and sidecars may hold spans back; OpenTelemetry's default
+    # Where clients of Jaeger and Zipkin send their spans, unless they are told otherwise; none: not received there.
+    jaeger_compact_port: Port | None = 6831  # UDP
+    jaeger_binary_port: Port | None = 6832  # UDP
+    jaeger_http_port: Port | None = 14268
+    zipkin_port: Port | None = 9411
+
+    @property
+    def others(self) -> OtherPorts:
+        return OtherPorts(self.jaeger_compact_port, self.jaeger_binary_port, self.jaeger_http_port, self.zipkin_port)

@@ -44,13 +44,25 @@ async def serve(application: ASGIApp, listener: socket.socket) -> AsyncIterator[
         cutting_off.cancel()
 
 
-def listen(host: str, port: int, *, for_what: str, hint: str) -> socket.socket:
+def listen(host: str, port: int, *, for_what: str, hint: str, datagrams: bool = False) -> socket.socket:
     """A socket that listens; port 0 stands for any free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        return _datagram_socket(host, port, family) if datagrams else socket.create_server((host, port), family=family)
     except OSError as error:
         problem = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror
         raise TargetError(f"Cannot receive {for_what} on `{address(host, port)}`: {problem}", hint=hint) from None
+
+
+def _datagram_socket(host: str, port: int, family: socket.AddressFamily) -> socket.socket:
+    bound = socket.socket(family, socket.SOCK_DGRAM)
+    try:
+        bound.bind((host, port))
+    except OSError:
+        bound.close()
+        raise
+    bound.setblocking(False)
+    return bound
 
 
 def address(host: str, port: int) -> str:

@@ -1,34 +1,37 @@
-"""Receives spans over OTLP/HTTP and OTLP/gRPC inside the caller's event loop, and hands out traces as they complete.
+"""Receives spans inside the caller's event loop, and hands out traces as they complete.
+
+They come over OTLP/HTTP and OTLP/gRPC, and as clients of Jaeger and Zipkin send them, over HTTP and in datagrams.
 
 Everything runs on one loop, so nothing here is locked. What is acknowledged has been recorded (if a recorder is
 given), kept, and shown to every listener; a payload that is refused leaves nothing behind.
 """
 
 import asyncio
-import json
+import socket
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 import grpc
 import grpc.aio
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
-from opentelemetry.proto.trace.v1 import trace_pb2
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cutset.errors import CutsetError, InputError
+from cutset.errors import CutsetError, InputError, TargetError
 from cutset.model.span import Span
+from cutset.model.target import OtherPorts
 from cutset.receive.body import BodyError, read_body
 from cutset.receive.server import GRACE_SECONDS, address, listen, serve, url_of
-from cutset.traces.otlp import line_from_json, line_from_protobuf, spans_from_json, spans_from_protobuf
+from cutset.traces.encodings import DATAGRAM, ENCODINGS, JSON, PROTOBUF, Encoding
 from cutset_agent.wire import without_plans
 
 MAX_SPANS = 200_000  # held at once: about 300 MB with ten attributes each
 MAX_PAYLOAD_BYTES = 64 * 1024 * 1024  # as received and as inflated: exporters send at most a few MB, gzip bombs more
 MAX_FORGOTTEN = 10_000  # trace ids: late spans arrive within seconds, and no campaign runs this many traces in those
+DATAGRAM_BUFFER_BYTES = 4 * 1024 * 1024  # what may wait while the event loop is busy: datagrams are not sent again
+NO_OTHERS = OtherPorts()
 
 _TRACE_SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
 
@@ -44,33 +47,6 @@ class CollectorStats:
     dropped: int = 0  # spans that memory had no room for
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
-    media_type: str
-    spans: Callable[[bytes], list[Span]]
-    line: Callable[[bytes], str]  # the payload as one line of OTLP/JSON
-    accepted: bytes
-    refusal: Callable[[str], bytes]
-
-
-PROTOBUF = Encoding(
-    "application/x-protobuf",
-    spans_from_protobuf,
-    line_from_protobuf,
-    accepted=ExportTraceServiceResponse().SerializeToString(),
-    # OTLP asks for a google.rpc.Status of which only `message` is used: field 2, as in the span status that we have.
-    refusal=lambda message: trace_pb2.Status(message=message).SerializeToString(),
-)
-JSON = Encoding(
-    "application/json",
-    spans_from_json,
-    line_from_json,
-    accepted=b"{}",
-    refusal=lambda message: json.dumps({"message": message}).encode(),
-)
-_ENCODINGS = {encoding.media_type: encoding for encoding in (PROTOBUF, JSON)}
-
-
 @dataclass(slots=True, eq=False)
 class _Trace:
     spans: dict[str, Span] = field(default_factory=dict)  # by span id
@@ -83,6 +59,8 @@ class Collector:
         self.stats = CollectorStats()
         self.http_url = ""
         self.grpc_address = ""
+        self.others: dict[str, str] = {}  # what else is received, with its address
+        self.not_received: dict[str, str] = {}  # what else would be, if its port were free
         self._max_spans = max_spans
         self._record = record
         self._held = 0  # spans in all traces
@@ -197,6 +175,7 @@ async def collect(
     grpc_port: int = 0,
     max_spans: int = MAX_SPANS,
     record: Callable[[str], None] | None = None,
+    others: OtherPorts = NO_OTHERS,
     hint: str = "",
 ) -> AsyncIterator[Collector]:
     """Receive spans while inside. Port 0 stands for any free one.
@@ -208,8 +187,26 @@ async def collect(
     async with (
         _serve_http(collector, host, http_port, hint) as collector.http_url,
         _serve_grpc(collector, host, grpc_port, hint) as collector.grpc_address,
+        AsyncExitStack() as stack,
     ):
+        for name, serving, port in (
+            ("Jaeger, compact Thrift over UDP", _serve_datagrams, others.jaeger_compact_port),
+            ("Jaeger, binary Thrift over UDP", _serve_datagrams, others.jaeger_binary_port),
+            ("Jaeger, Thrift over HTTP", _serve_http, others.jaeger_http_port),
+            ("Zipkin", _serve_http, others.zipkin_port),
+        ):
+            if port is None:
+                continue
+            try:
+                collector.others[name] = await stack.enter_async_context(serving(collector, host, port, hint))
+            except TargetError:  # others than us are at home there: that must not keep anybody from what matters
+                collector.not_received[name] = address(host, port)
         yield collector
+
+
+def not_received(addresses: Mapping[str, str]) -> str:
+    """In words, what is not received since somebody else is at home there."""
+    return f"Ports are in use, so not received: {', '.join(f'{name} on {at}' for name, at in addresses.items())}"
 
 
 @asynccontextmanager
@@ -217,6 +214,27 @@ async def _serve_http(collector: Collector, host: str, port: int, hint: str) -> 
     listener = listen(host, port, for_what="traces", hint=hint)
     async with serve(_application(collector), listener):
         yield url_of(host, listener)
+
+
+@asynccontextmanager
+async def _serve_datagrams(collector: Collector, host: str, port: int, hint: str) -> AsyncIterator[str]:
+    """Nobody who sends datagrams waits for an answer: what is refused is counted."""
+
+    class Agent(asyncio.DatagramProtocol):
+        def datagram_received(self, data: bytes, _sender: object) -> None:
+            try:
+                collector.receive(data, DATAGRAM)
+            except CutsetError:
+                collector.stats.refused += 1
+
+    listener = listen(host, port, for_what="traces", hint=hint, datagrams=True)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, DATAGRAM_BUFFER_BYTES)
+    bound = address(host, listener.getsockname()[1])
+    transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(Agent, sock=listener)
+    try:
+        yield bound
+    finally:
+        transport.close()
 
 
 def _application(collector: Collector) -> ASGIApp:
@@ -231,21 +249,23 @@ def _application(collector: Collector) -> ASGIApp:
 
 
 async def _answer(collector: Collector, request: Request) -> Response:
-    if request.url.path != "/v1/traces":
-        return _refusal(404, f"Nothing is served at `{request.url.path}`: send traces to `/v1/traces`")
+    encodings = ENCODINGS.get(request.url.path)
+    if encodings is None:
+        places = " or ".join(f"`{path}`" for path in ENCODINGS)
+        return _refusal(404, f"Nothing is served at `{request.url.path}`: send traces to {places}")
     if request.method != "POST":
         return _refusal(405, f"{request.method} is not supported: send traces with POST", {"Allow": "POST"})
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    encoding = _ENCODINGS.get(media_type)
+    encoding = encodings.get(media_type)
     try:
         payload = await read_body(request, limit=MAX_PAYLOAD_BYTES)
         if encoding is None:
-            raise BodyError(415, f"Unsupported content type `{media_type}`: send {' or '.join(_ENCODINGS)}")
+            raise BodyError(415, f"Unsupported content type `{media_type}`: send {' or '.join(encodings)}")
         collector.receive(payload, encoding)
     except CutsetError as error:
         collector.stats.refused += 1
         return _refusal(_status(error), error.message, of=encoding or JSON)
-    return Response(encoding.accepted, media_type=encoding.media_type)
+    return Response(encoding.accepted, encoding.status, media_type=encoding.media_type)
 
 
 def _status(error: CutsetError) -> int:

@@ -8,8 +8,9 @@ arrive in pieces.
 import base64
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from math import isfinite
 from sys import intern
 from typing import Any
 
@@ -279,3 +280,51 @@ _PLAIN_READERS: dict[str, Callable[[dict[str, Any], str, str], _Plain]] = {
     "arrayValue": _json_array,
     "kvlistValue": _json_map,
 }
+
+
+# What follows writes OTLP/JSON.
+
+
+def line_from_spans(spans: Sequence[Span]) -> str:
+    """Spans that came in another form, as one line of OTLP/JSON."""
+    by_service: dict[str, list[Span]] = {}
+    for span in spans:
+        by_service.setdefault(span.service, []).append(span)
+    resource_spans = [
+        {
+            "resource": {"attributes": _pairs({"service.name": service})},
+            "scopeSpans": [{"spans": [_span_document(span) for span in own]}],
+        }
+        for service, own in by_service.items()
+    ]
+    return _compact({"resourceSpans": resource_spans})
+
+
+def _span_document(span: Span) -> dict[str, Any]:
+    return {
+        "traceId": span.trace_id,
+        "spanId": span.span_id,
+        "parentSpanId": span.parent_id,
+        "name": span.name,
+        "kind": KINDS.index(span.kind, 1),
+        "startTimeUnixNano": str(span.start_ns),
+        "endTimeUnixNano": str(span.end_ns),
+        "status": {"code": ERROR} if span.error else {},
+        "attributes": _pairs(span.attributes),
+    }
+
+
+def _pairs(attributes: Mapping[str, AttributeValue]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": _any_value(value)} for key, value in attributes.items()]
+
+
+def _any_value(value: AttributeValue) -> dict[str, Any]:
+    match value:
+        case bool():
+            return {"boolValue": value}
+        case int():
+            return {"intValue": str(value)}
+        case float():
+            return {"doubleValue": value if isfinite(value) else str(value)}
+        case _:
+            return {"stringValue": value}

@@ -40,7 +40,7 @@ def send(url, payload):
 
 @contextmanager
 def running(out, *options, before="", **popen):
-    arguments = ["--out", str(out), "--http-port", "0", "--grpc-port", "0", *options]
+    arguments = ["--out", str(out), "--http-port", "0", "--grpc-port", "0", "--no-others", *options]
     with subprocess.Popen([sys.executable, "-c", before + COMMAND, *arguments], **popen) as process:
         try:
             yield process
@@ -175,3 +175,12 @@ def read_until(terminal, text):
     while text not in shown:
         shown += os.read(terminal, 4096).decode(errors="replace")
     return shown
+
+
+def test_the_ports_of_others_are_named_whether_or_not_they_are_free(tmp_path):
+    with collecting(tmp_path / "spans.jsonl", "--others") as (process, _, _):
+        line = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+
+        assert "Jaeger, compact Thrift over UDP" in line
+        assert line.startswith(("Receiving ", "Ports are in use, so not received: "))

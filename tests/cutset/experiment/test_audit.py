@@ -14,7 +14,8 @@ from cutset.lineage.path import Level, read_lineage
 from cutset.model.coverage import OutOfReach, Uncoverable
 from cutset.model.fault import BASELINE
 from cutset.model.request import Request, Response
-from cutset.traces.collector import Collector, Encoding
+from cutset.traces.collector import Collector
+from cutset.traces.encodings import Encoding
 
 
 @asynccontextmanager

@@ -16,11 +16,14 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtobufSpan
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from tests.samples.jaeger_payloads import BATCH, BINARY, COMPACT
 
 from cutset.errors import CutsetError, TargetError
 from cutset.model.span import SpanKind
+from cutset.model.target import OtherPorts
 from cutset.traces import collector as collector_module
-from cutset.traces.collector import JSON, PROTOBUF, Collector, collect
+from cutset.traces.collector import Collector, collect, not_received
+from cutset.traces.encodings import JSON, PROTOBUF
 
 LONG = 30  # seconds: a limit that no test that passes comes near
 EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
@@ -559,3 +562,83 @@ def test_signal_handlers_are_left_alone():
 
 def test_json_refusals_are_json():
     assert json.loads(JSON.refusal('with "quotes"')) == {"message": 'with "quotes"'}
+
+
+ANY_OTHERS = OtherPorts(0, 0, 0, 0)
+ZIPKIN_SPANS = json.dumps([{"traceId": trace_id_of(5), "id": "1" * 16, "name": "zipkin's"}]).encode()
+
+
+@asynccontextmanager
+async def collector_for_others():
+    async with collect(others=ANY_OTHERS) as collector, httpx.AsyncClient(timeout=LONG) as client:
+        yield collector, client
+
+
+def test_clients_of_jaeger_and_zipkin_send_over_http_to_their_ports_or_ours():
+    async def scenario():
+        async with collector_for_others() as (collector, client):
+            jaegers, zipkins = collector.others["Jaeger, Thrift over HTTP"], collector.others["Zipkin"]
+            for base in (jaegers, collector.http_url):
+                thrift = {"content-type": "application/x-thrift"}
+                sent = await client.post(f"{base}/api/traces?format=jaeger.thrift", content=BATCH, headers=thrift)
+                assert (sent.status_code, sent.content) == (202, b"")
+            json_type = {"content-type": "application/json; charset=utf-8", "content-encoding": "gzip"}
+            sent = await client.post(f"{zipkins}/api/v2/spans", content=gzip.compress(ZIPKIN_SPANS), headers=json_type)
+            assert sent.status_code == 202
+            assert (collector.stats.spans, collector.stats.duplicates) == (3, 2)
+            assert await held(collector, 5) == ["zipkin's"]
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("payload", [COMPACT, BINARY])
+@pytest.mark.parametrize("name", ["Jaeger, compact Thrift over UDP", "Jaeger, binary Thrift over UDP"])
+def test_clients_of_jaeger_send_datagrams_and_a_bad_one_loses_no_other(payload, name):
+    async def scenario():
+        async with collector_for_others() as (collector, _):
+            host, _, port = collector.others[name].rpartition(":")
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+                for datagram in (b"", b"\xff" * 1000, payload[:-1], payload):
+                    client.sendto(datagram, (host, int(port)))
+            spans, arrived = await collector.trace("0" * 16 + "f" * 15 + "e", at_least(1), timeout=LONG)
+            assert (arrived, names(spans)) == (True, ["GET"])
+            assert (collector.stats.payloads, collector.stats.refused) == (1, 3)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "content_type", "status", "problem"),
+    [
+        ("/api/traces", BATCH[:-1], "application/x-thrift", 400, "is not Thrift"),
+        ("/api/traces", BATCH, "application/json", 415, "send application/x-thrift or"),
+        ("/api/v2/spans", b"[{}]", "application/json", 400, "[0]: Zipkin span without ids"),
+        ("/api/v2/spans", b"", "application/x-protobuf", 415, "send application/json"),
+        ("/api/v1/spans", b"[]", "application/json", 404, "send traces to `/v1/traces` or `/api/traces` or"),
+    ],
+)
+def test_what_cannot_be_read_of_others_is_refused_with_the_reason(path, content, content_type, status, problem):
+    async def scenario():
+        async with collector_and_client() as (collector, client):
+            answer = await client.post(path, content=content, headers={"content-type": content_type})
+            assert (answer.status_code, problem in answer.json()["message"]) == (status, True)
+            assert collector.stats.spans == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_port_of_others_that_is_in_use_keeps_nobody_from_the_rest():
+    async def scenario():
+        async with collector_for_others() as (first, _):
+            ports = {name: int(at.rpartition(":")[2]) for name, at in first.others.items()}
+            async with collect(others=OtherPorts(*ports.values())) as second:
+                assert second.others == {}
+                assert set(second.not_received) == set(ports)
+                assert not_received({"Zipkin": "127.0.0.1:9411"}) == (
+                    "Ports are in use, so not received: Zipkin on 127.0.0.1:9411"
+                )
+                async with httpx.AsyncClient(base_url=second.http_url, timeout=LONG) as client:
+                    answer = await client.post("/v1/traces", content=payload_of(1, 1), headers=PROTOBUF_TYPE)
+                    assert answer.status_code == 200
+
+    asyncio.run(scenario())

@@ -22,7 +22,7 @@ def read(stream: BinaryIO, tally: ReadTally) -> Iterator[Span]:
             continue
         services = _services(trace.get("processes"))
         for number, record in enumerate(records):
-            span = _span(record, services)
+            span = span_of(record, services)
             if isinstance(span, Span):
                 yield span
             else:
@@ -41,7 +41,7 @@ def _service(process: object) -> str:
     return (bounded(name) if isinstance(name, str) else "") or UNKNOWN_SERVICE
 
 
-def _span(record: Any, services: dict[object, str]) -> Span | str:
+def span_of(record: Any, services: dict[object, str]) -> Span | str:
     """The span, or why there is none."""
     if not isinstance(record, dict):
         return "Jaeger span that is not an object"

@@ -35,14 +35,14 @@ _Ids = tuple[str, str, str]  # of trace, span and parent
 def read(stream: BinaryIO, tally: ReadTally) -> Iterator[Span]:
     for element, where in elements(stream, tally, ()):
         for record in element if isinstance(element, list) else (element,):
-            spans = _spans(record)
+            spans = spans_of(record)
             if isinstance(spans, str):
                 tally.skip(spans, where)
             else:
                 yield from spans
 
 
-def _spans(record: Any) -> list[Span] | str:
+def spans_of(record: Any) -> list[Span] | str:
     """The spans, or why there are none."""
     if not isinstance(record, dict):
         return "Zipkin span that is not an object"
