@@ -78,6 +78,8 @@ ANIMALS: dict[str, list[Fault]] = {
     "traced-mesh": QUOTES,
 }
 
+LAZY = ("lazy-task", "lazy-thread", "batch", "lazy-mesh", "traced-mesh", "consumer")  # whoever is first starts them
+
 
 @dataclass(slots=True)
 class Visit:
@@ -212,9 +214,8 @@ def client() -> aiohttp.ClientSession:
 async def visited(requests: int, dawns: int) -> Visit:
     with tempfile.TemporaryDirectory(prefix="cutset-zoo-") as folder:
         async with opened(Path(folder)) as visit:
-            animals = sorted(ANIMALS)
             for number in range(dawns):
-                await dawn(visit, animals[number % len(animals)])
+                await dawn(visit, (*LAZY, *ANIMALS)[number % (len(LAZY) + len(ANIMALS))])
             await crowd(visit, requests - visit.requests)
         return visit
 
