@@ -5,16 +5,20 @@ import asyncio
 import contextvars
 import os
 import queue
+import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from pathlib import Path
 
 import anyio
 import anyio.to_thread
 import pytest
+from tests import samples
 from tests.cutset_agent.conftest import plan_headers
 from tests.samples.hooked_library import ENDPOINT, LibraryError
+from tests.samples.interpreters import interpreter
 
 from cutset_agent import reach, request
 
@@ -279,3 +283,12 @@ def test_a_forked_child_serves_although_another_thread_was_counting(installed):
             request.leave(request.enter([], "GET /"))
             os._exit(reach._under_way)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.10", "3.12", "3.13", "3.14"])
+def test_every_python_tells_whom_a_request_waits_for(version):
+    program, agent = Path(samples.__file__).with_name("reaching_program.py"), Path(reach.__file__).parents[1]
+    command = [interpreter(version), str(program)]
+    done = subprocess.run(command, env={"PYTHONPATH": str(agent)}, capture_output=True, text=True, check=True)
+    group = " group" if version not in {"3.9", "3.10"} else ""
+    assert done.stdout == f"own awaited gather wait_for wait shield nested{group} | forgotten\n"
