@@ -68,17 +68,20 @@ QUOTES = [
 ]
 ANIMALS: dict[str, list[Fault]] = {
     **dict.fromkeys(("own", "lazy-task", "lazy-thread", "batch", "pool", "blocking"), CACHE),
-    **dict.fromkeys(("stream", "background", "forget"), CACHE),
+    **dict.fromkeys(("stream", "background", "forget", "wsgi-own", "wsgi-lazy", "wsgi-pool"), CACHE),
     "fan-out": [*CACHE, *DATABASE],
     "publish": BROKER,
     "consumer": [*CACHE, *CONSUMER],
+    "puller": [*CACHE, *CONSUMER],
     "database": DATABASE,
     "mesh": QUOTES,
     "lazy-mesh": QUOTES,
     "traced-mesh": QUOTES,
 }
 
-LAZY = ("lazy-task", "lazy-thread", "batch", "lazy-mesh", "traced-mesh", "consumer")  # whoever is first starts them
+LAZY = (  # whoever is first starts them
+    *("lazy-task", "lazy-thread", "batch", "lazy-mesh", "traced-mesh", "consumer", "puller", "wsgi-lazy"),
+)
 
 
 @dataclass(slots=True)
@@ -86,6 +89,7 @@ class Visit:
     """What is known of all requests."""
 
     url: str
+    wsgi_url: str
     client: aiohttp.ClientSession
     key: bytes
     chance: random.Random = field(default_factory=lambda: random.Random(SEED))
@@ -103,7 +107,8 @@ class Visit:
         headers = self._plan(animal, trace_id) if marked else {"traceparent": f"00-{trace_id}-{'1' * 16}-01"}
         headers["x-zoo"] = "marked" if marked else "unmarked"
         try:
-            async with self.client.get(f"{self.url}/{animal}", headers=headers) as response:
+            url = self.wsgi_url if animal.startswith("wsgi") else self.url
+            async with self.client.get(f"{url}/{animal}", headers=headers) as response:
                 body = await response.text()
             problem = "" if response.status == 200 and "failed" not in body else f"{response.status} {body}"
         except (aiohttp.ClientError, TimeoutError) as error:
@@ -167,7 +172,7 @@ async def dawn(visit: Visit, animal: str) -> None:
 @asynccontextmanager
 async def opened(folder: Path) -> AsyncIterator[Visit]:
     key = secrets.token_hex(32).encode()
-    quotes_port = free_port()
+    quotes_port, wsgi_port = free_port(), free_port()
     with data_stores(folder) as stores:
         async with collect() as collector:
             quotes = MeshService("quotes", "grpc", (f"127.0.0.1:{quotes_port}",))
@@ -179,9 +184,10 @@ async def opened(folder: Path) -> AsyncIterator[Visit]:
                     "postgres": f"postgresql://postgres@{stores['postgres']}/postgres",
                     "quotes": mesh.addresses["quotes"],
                     "quotes_port": str(quotes_port),
+                    "wsgi_port": str(wsgi_port),
                 }
                 async with served(places, key, collector.http_url, folder / "zoo.log") as url, client() as session:
-                    visit = Visit(url, session, key)
+                    visit = Visit(url, f"http://127.0.0.1:{wsgi_port}", session, key)
                     collector.subscribe(visit.receive)
                     yield visit
                     await asyncio.sleep(LATE_SECONDS + SETTLE_SECONDS)

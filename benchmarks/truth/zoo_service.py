@@ -14,10 +14,12 @@ import queue
 import sys
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from socketserver import ThreadingMixIn
 from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import grpc
 import nats
@@ -66,7 +68,7 @@ class LazyWorker:
 
 
 class LazyThread:
-    """The same with a thread."""
+    """The same with a thread, for callers on a loop and for threads."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.work = work
@@ -75,24 +77,25 @@ class LazyThread:
         self.running = False
 
     async def ask(self) -> Any:
-        loop = asyncio.get_running_loop()
-        done = loop.create_future()
+        return await asyncio.wrap_future(self.put())
+
+    def put(self) -> Future[Any]:
+        done: Future[Any] = Future()
         with self.lock:
-            self.items.put((loop, done))
+            self.items.put(done)
             if not self.running:
                 self.running = True
                 threading.Thread(target=self._serve, daemon=True).start()
-        return await done
+        return done
 
     def _serve(self) -> None:
         served = 0
         while True:
-            loop, done = self.items.get()
+            done = self.items.get()
             try:
-                result, error = self.work(), None
+                done.set_result(self.work())
             except Exception as problem:  # noqa: BLE001 -- for who asked
-                result, error = None, problem
-            loop.call_soon_threadsafe(answer, done, result, error)
+                done.set_exception(problem)
             served += 1
             with self.lock:
                 if served >= ITEMS_EACH and self.items.empty():
@@ -162,6 +165,7 @@ class Zoo:
         self.channel: Any = None
         self.worker, self.thread = LazyWorker(self.read), LazyThread(self.read_blocking)
         self.batcher, self.quote_worker = Batcher(self.read), LazyWorker(self.quote)
+        self.puller: asyncio.Task[None] | None = None
         self.traced_worker = LazyWorker(self.quote_in_trace)
         self.later: set[asyncio.Task[None]] = set()
 
@@ -195,6 +199,21 @@ class Zoo:
         found = json.loads((await self.broker.request("zoo.asked", b"1", timeout=5)).data)
         if found != "ok":
             raise RuntimeError(found)
+
+    async def ask_puller(self) -> None:
+        """As `ask_consumer`, of a task that pulls its messages."""
+        async with self.connecting:
+            if self.puller is None:
+                subscription = await self.broker.subscribe("zoo.pulled")
+                await self.broker.flush()
+                self.puller = asyncio.create_task(self._pull(subscription))  # noqa: TID251 -- as above
+        found = json.loads((await self.broker.request("zoo.pulled", b"1", timeout=5)).data)
+        if found != "ok":
+            raise RuntimeError(found)
+
+    async def _pull(self, subscription: Any) -> None:
+        async for message in subscription.messages:
+            await self.consume(message)
 
     async def consume(self, message: Any) -> None:
         try:
@@ -235,7 +254,8 @@ async def lifespan(app: Starlette) -> AsyncIterator[None]:
     zoo.database = psycopg_pool.AsyncConnectionPool(zoo.places["postgres"], min_size=4, max_size=8, open=False)
     await zoo.database.open()
     async with quotes(int(zoo.places["quotes_port"])):
-        yield
+        with threaded(zoo, int(zoo.places["wsgi_port"])):
+            yield
     await zoo.database.close()
 
 
@@ -279,7 +299,7 @@ def application(places: dict[str, str]) -> Starlette:
     animals: dict[str, Callable[[], Awaitable[Any]]] = {
         "own": zoo.read, "lazy-task": zoo.worker.ask, "lazy-thread": zoo.thread.ask, "batch": zoo.batcher.ask,
         "pool": zoo.in_pool, "fan-out": zoo.fan_out, "publish": zoo.publish, "consumer": zoo.ask_consumer,
-        "database": zoo.query, "mesh": zoo.quote, "lazy-mesh": zoo.quote_worker.ask,
+        "puller": zoo.ask_puller, "database": zoo.query, "mesh": zoo.quote, "lazy-mesh": zoo.quote_worker.ask,
     }  # fmt: skip
     routes = [Route(f"/{name}", serving(work)) for name, work in animals.items()]
     routes += [Route("/stream", streamed), Route("/background", with_background), Route("/forget", forgetting)]
@@ -298,6 +318,46 @@ def serving(work: Callable[[], Awaitable[Any]]) -> Callable[[Request], Awaitable
         return PlainTextResponse("ok")
 
     return serve
+
+
+@contextmanager
+def threaded(zoo: Zoo, port: int) -> Iterator[None]:
+    """A server with a thread for each request: `/wsgi-own`, `/wsgi-lazy`, `/wsgi-pool`."""
+    worker = LazyThread(zoo.read_blocking)
+    animals: dict[str, Callable[[], Any]] = {
+        "/wsgi-own": zoo.read_blocking,
+        "/wsgi-lazy": lambda: worker.put().result(),
+        "/wsgi-pool": lambda: zoo.pool.submit(zoo.read_blocking).result(),
+    }
+
+    def serve(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterator[bytes]:
+        try:
+            animals[environ["PATH_INFO"]]()
+        except Exception as problem:  # noqa: BLE001 -- the answer tells
+            start_response("503 Service Unavailable", [])
+            yield repr(problem).encode()
+        else:
+            start_response("200 OK", [])
+            yield b"ok"
+
+    with make_server("127.0.0.1", port, serve, Threading, Quiet) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.1,))
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class Threading(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+
+class Quiet(WSGIRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        pass
 
 
 @asynccontextmanager

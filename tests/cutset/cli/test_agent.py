@@ -39,3 +39,10 @@ def test_alone_it_shows_its_help_and_no_error() -> None:
     assert done.returncode == 2
     assert "Run a command with the agent in it" in done.stdout
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("option", "agreed"), [((), "None"), (("--allow-uncontained",), "1")])
+def test_faults_that_reach_others_are_to_be_agreed_to(option: tuple[str, ...], agreed: str) -> None:
+    program = "import os; print(os.environ.get('CUTSET_UNCONTAINED'))"
+    done = run(*option, "--", sys.executable, "-c", program, CUTSET_KEY="key" * 11)
+    assert done.stdout == f"{agreed}\n"

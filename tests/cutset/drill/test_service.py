@@ -116,3 +116,14 @@ def test_nothing_that_a_service_started_remains(tmp_path: Path, end: str) -> Non
     finally:
         parent.kill()
         parent.wait()
+
+
+def test_a_service_of_our_own_may_meet_every_fault(tmp_path: Path) -> None:
+    program = "import os, sys, time; print('agreed', os.environ['CUTSET_UNCONTAINED'], flush=True); time.sleep(1000)"
+    service = ServiceUnderTest((sys.executable, "-c", program), ready_line="agreed 1", folder=tmp_path)
+
+    async def work() -> bool:
+        async with running(service, {}, tmp_path / "log") as started:
+            return started.alive
+
+    assert asyncio.run(work())
