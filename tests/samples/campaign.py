@@ -10,7 +10,7 @@ from cutset.model.event import (
     RequestAudited,
     RequestFinished,
 )
-from cutset.model.fault import Fault
+from cutset.model.fault import Fault, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.model.run import Loop, RunFinished, RunStarted
@@ -22,12 +22,19 @@ def points(*texts: str) -> Points:
 
 def experiment(request: str, verdict: Verdict, reason: str, *faults: str, **fields: object) -> ExperimentFinished:
     cut = frozenset(Fault.parse(fault) for fault in faults)
+    proven = {"trials": 2, "failures": 2, "fired": points_of(cut), "healthy_after": True}
+    fields = (proven if verdict is Verdict.FAILED and cut else {}) | fields
     outcome = Outcome(cut, verdict, reason, trace_ids=("a" * 8, "b" * 8), requests=3, **fields)  # type: ignore[arg-type]
     return ExperimentFinished(request=request, outcome=outcome, round=1 + len(cut))
 
 
 def audited(
-    request: str, *, reason: str = "", not_reached: Points = frozenset(), runs: tuple[Outcome, ...] = ()
+    request: str,
+    *,
+    reason: str = "",
+    not_reached: Points = frozenset(),
+    runs: tuple[Outcome, ...] = (),
+    varies: str = "",
 ) -> RequestAudited:
     return RequestAudited(
         request=request,
@@ -37,6 +44,7 @@ def audited(
         not_reached=not_reached,
         trace_ids=("c" * 8,),
         runs=runs,
+        varies=varies,
     )
 
 
@@ -106,3 +114,27 @@ EVENTS: list[CampaignEvent] = [  # after that
     ),
     RunFinished(reason="POST /pay: the budget of experiments is spent"),
 ]
+
+VARYING: list[CampaignEvent] = [  # a cache answers for the currency service, half of the time
+    CampaignStarted(
+        requests=("GET /",), max_size=1, effect="grpc(14)", strategy="cuts", repeats=2, flake_rate=0.01, trials=10
+    ),
+    audited("GET /", varies="currency/Convert was called in 1 of 3 runs without a fault"),
+    experiment(
+        "GET /",
+        Verdict.FAILED,
+        "500; fails a share of requests: those that call currency/Convert, 5 of 10",
+        "currency/Convert:grpc(14)",
+        trials=10,
+        failures=5,
+    ),
+    experiment("GET /", Verdict.SURVIVED, "200", "ad/GetAds:grpc(14)", trials=10),
+    experiment("GET /", Verdict.DEGRADED, "200, but `total` was 19.99, is 0", "cart/GetCart:grpc(14)", trials=11),
+    RequestFinished(request="GET /", complete_up_to=1, reason=""),
+    RunFinished(reason=""),
+]
+VARIATION = (
+    "requests vary: currency/Convert was called in 1 of 3 runs without a fault; each experiment that survived had "
+    "10 trials or more, in which a set that fails 27 % of requests or more is overlooked with a chance of at most 5 %"
+)
+SCOPE = "Said of calls that fail by grpc(14); nothing is said of other ways to fail"

@@ -240,8 +240,7 @@ class MeshLaboratory:
         varying = self._known[request.name].varying or spares
         outcome = amount_to(tried, self._rule, varying=varying)
         if outcome is not None:
-            is_share = outcome.verdict is Verdict.FAILED and outcome.failures < outcome.trials
-            return await self._held_against_share(request, outcome) if cut and is_share else outcome
+            return await self._held_against_share(request, outcome) if cut and outcome.is_share else outcome
         idle = sum(map(is_idle, tried))
         enough = VOID_REPLICA_TRIALS if any(fault.point.replica for fault in cut) else VOID_TRIALS
         if reason := why_in_vain(tried, idle, max(enough, self._rule.trials if varying else 0)):

@@ -1,7 +1,7 @@
 """A finding: a minimal cut of a request, with its evidence and a name by which it can be replayed."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cutset.model.event import CampaignEvent, ExperimentFinished
@@ -26,29 +26,33 @@ class Finding:
 
 def findings_of(events: Iterable[CampaignEvent]) -> list[Finding]:
     """The minimal failing cuts of each request, the smallest first."""
-    return _minimal(events, Verdict.FAILED)
+    return _minimal(_with_verdict(events, Verdict.FAILED))
 
 
 def degradations_of(events: Iterable[CampaignEvent]) -> list[Finding]:
-    """The smallest cuts under which a request is still answered, but with a part missing.
+    """The minimal cuts under which a request is still answered, but with a part missing or a value wrong.
 
-    Search injects large sets that it expects to survive, so that most of a degraded cut may have nothing to do with
-    what is missing: where a smaller one shows the same, that one is meant.
+    Also where others take the same part away: each call that changes the answer is worth knowing. What survives only
+    because more failed than a cut that fails it is told with that cut.
     """
-    found = _minimal(events, Verdict.DEGRADED)
-    smallest: dict[tuple[str, str], int] = {}
-    for each in found:
-        key = (each.request, each.outcome.reason)
-        smallest[key] = min(len(each.cut), smallest.get(key, len(each.cut)))
-    return [each for each in found if len(each.cut) == smallest[each.request, each.outcome.reason]]
+    recorded = list(events)
+    failing = _with_verdict(recorded, Verdict.FAILED)
+    return [
+        finding
+        for finding in _minimal(_with_verdict(recorded, Verdict.DEGRADED))
+        if not any(each.request == finding.request and each.cut <= finding.cut for each in failing)
+    ]
 
 
-def _minimal(events: Iterable[CampaignEvent], verdict: Verdict) -> list[Finding]:
-    found = [
+def _with_verdict(events: Iterable[CampaignEvent], verdict: Verdict) -> list[Finding]:
+    return [
         Finding(event.request, event.outcome)
         for event in events
         if isinstance(event, ExperimentFinished) and event.outcome.verdict is verdict and event.outcome.cut
     ]
+
+
+def _minimal(found: Sequence[Finding]) -> list[Finding]:
     minimal = [
         finding
         for finding in found

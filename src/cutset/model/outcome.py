@@ -11,7 +11,7 @@ Points = frozenset[Point]
 
 class Verdict(StrEnum):
     SURVIVED = "survived"
-    DEGRADED = "degraded"  # the request was answered, but a part that the baseline always has is missing
+    DEGRADED = "degraded"  # answered, but a part that the baseline always has is missing, or a value is another
     FAILED = "failed"
     UNKNOWN = "unknown"  # the reason says why; a fault that never fired is never "survived"
 
@@ -44,3 +44,8 @@ class Outcome:
     healthy_after: bool = False  # after the failures, the request without any fault was answered as ever
     dead: tuple[str, ...] = ()  # servers that were gone afterwards
     outlived: Points = frozenset()  # calls that were faulted long after the request of this or an earlier outcome ended
+
+    @property
+    def is_share(self) -> bool:
+        """Whether only some requests fail with these faults."""
+        return self.verdict is Verdict.FAILED and self.failures < self.trials

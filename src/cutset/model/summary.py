@@ -36,6 +36,8 @@ class RequestSummary:
     predicted: tuple[Points, ...] = ()  # expected to fail, but not tried
     uncoverable: tuple[Uncoverable, ...] = ()  # no plan reaches these calls: `complete_up_to` is not about them
     outlived: Points = frozenset()  # calls that were faulted long after their request had ended
+    varies: str = ""  # why one surviving request is no proof
+    trials: int = 0  # then: so often, at least, was each surviving experiment repeated
 
     def is_minimal(self, finding: Finding) -> bool:
         """Whether it is proven that nothing smaller inside it fails."""
@@ -141,7 +143,21 @@ def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int
         predicted=end.predicted,
         uncoverable=_uncoverable(audits[-1]) if audits else (),
         outlived=frozenset().union(*(outcome.outlived for outcome in outcomes)),
+        varies=_variation(audits, outcomes),
+        trials=min((each.trials for each in outcomes if each.verdict in _SURVIVING), default=0),
     )
+
+
+_SURVIVING = (Verdict.SURVIVED, Verdict.DEGRADED)
+
+
+def _variation(audits: Sequence[RequestAudited], outcomes: Sequence[Outcome]) -> str:
+    """That requests differ in which replica serves them is no news, and told by which replicas fail."""
+    for audit in reversed(audits):
+        if audit.varies:
+            return audit.varies
+    shares = (each for each in outcomes if each.is_share and not any(fault.point.replica for fault in each.cut))
+    return "of requests with the same failures some failed and some did not" if any(shares) else ""
 
 
 def _uncoverable(audited: RequestAudited) -> tuple[Uncoverable, ...]:

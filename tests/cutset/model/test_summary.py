@@ -1,8 +1,8 @@
 from dataclasses import replace
 
-from tests.samples.campaign import EVENTS
+from tests.samples.campaign import EVENTS, VARYING
 
-from cutset.model.event import RequestFinished
+from cutset.model.event import RequestAudited, RequestFinished
 from cutset.model.run import RunFinished
 from cutset.model.summary import outcomes_of, summarise
 
@@ -52,3 +52,13 @@ def test_a_resumed_campaign_is_summarised_by_its_latest_start() -> None:
 
 def test_the_runs_of_the_audit_count_as_outcomes_of_their_request() -> None:
     assert [len(outcomes_of(name, EVENTS)) for name in ("GET /", "POST /pay", "GET /down")] == [1 + 5, 4, 0]
+
+
+def test_a_request_varies_if_its_audit_says_so_or_an_experiment_fails_a_share_of_requests() -> None:
+    (request,) = summarise(VARYING).requests
+    unaudited = [replace(event, varies="") if isinstance(event, RequestAudited) else event for event in VARYING]
+    (noticed,) = summarise(unaudited).requests
+
+    assert (request.varies, request.trials) == ("currency/Convert was called in 1 of 3 runs without a fault", 10)
+    assert noticed.varies == "of requests with the same failures some failed and some did not"
+    assert [each.varies for each in summarise(EVENTS).requests] == [""] * 3

@@ -2,11 +2,14 @@
 
 from typing import Any
 
-from cutset.judge.sequential import chance_of_false_finding
+from cutset.judge.sequential import OVERLOOKED, chance_of_false_finding
+from cutset.judge.shares import share
 from cutset.model.coverage import Uncoverable
+from cutset.model.event import CampaignStarted
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Points
 from cutset.model.summary import CampaignSummary, RequestSummary
+from cutset.report.campaign.scope import missed_share, of_effect
 
 FORMAT = 1
 
@@ -17,6 +20,8 @@ def to_document(summary: CampaignSummary, campaign: str, replay: str) -> dict[st
         "format": FORMAT,
         "campaign": campaign,
         "max_size": started.max_size,
+        "effect": started.effect,
+        "scope": of_effect(started),
         "complete": summary.complete,
         "strategy": started.strategy,
         "certificates": started.certificates,
@@ -26,11 +31,11 @@ def to_document(summary: CampaignSummary, campaign: str, replay: str) -> dict[st
         "false_finding_chance": chance_of_false_finding(started.flake_rate, started.repeats),
         "requests_per_experiment": round(summary.requests_per_experiment, 3),
         "outlived": _texts(summary.outlived),
-        "requests": [_request(request, replay) for request in summary.requests],
+        "requests": [_request(request, replay, started) for request in summary.requests],
     }
 
 
-def _request(request: RequestSummary, replay: str) -> dict[str, Any]:
+def _request(request: RequestSummary, replay: str, started: CampaignStarted) -> dict[str, Any]:
     return {
         "name": request.name,
         "complete_up_to": request.complete_up_to,
@@ -39,6 +44,7 @@ def _request(request: RequestSummary, replay: str) -> dict[str, Any]:
         "calls": sorted(map(str, request.calls)),
         "not_reached": sorted(map(str, request.not_reached)),
         "not_coverable": [_uncoverable(each) for each in request.uncoverable],
+        "varies": _variation(request, started),
         "rounds": request.rounds,
         "experiments": request.experiments,
         "requests": request.requests,
@@ -50,6 +56,18 @@ def _request(request: RequestSummary, replay: str) -> dict[str, Any]:
         "degraded": [_finding(finding) for finding in request.degradations],
         "undecided": [outcome_document(outcome) for outcome in request.undecided],
         "predicted": [_texts(cut) for cut in request.predicted],
+    }
+
+
+def _variation(request: RequestSummary, started: CampaignStarted) -> dict[str, Any] | None:
+    """None where one surviving request is proof."""
+    if not request.varies:
+        return None
+    return {
+        "reason": request.varies,
+        "trials": request.trials,
+        "overlooked_share": round(missed_share(request, started), 4),
+        "overlooked_chance": OVERLOOKED,
     }
 
 
@@ -72,7 +90,17 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    return {"id": finding.id} | outcome_document(finding.outcome) | {"dead": list(finding.outcome.dead)}
+    outcome = finding.outcome
+    return {"id": finding.id} | outcome_document(outcome) | _evidence(outcome) | {"dead": list(outcome.dead)}
+
+
+def _evidence(outcome: Outcome) -> dict[str, Any]:
+    fails = share(outcome.failures, outcome.trials)
+    return {
+        "fired": _texts(outcome.fired),
+        "share": {"failures": fails.count, "trials": fails.of, "interval": [round(fails.low, 4), round(fails.high, 4)]},
+        "healthy_after": outcome.healthy_after,
+    }
 
 
 def _texts(points: Points) -> list[str]:

@@ -15,6 +15,7 @@ from cutset.model.finding import Finding
 from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.report.campaign.baseline import Comparison, Standing
 from cutset.report.campaign.gaps import asides, gaps
+from cutset.report.campaign.scope import complete, evidence, of_effect, of_variation
 from cutset.report.campaign.terminal import describe_cut
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
@@ -29,7 +30,7 @@ def to_xml(summary: CampaignSummary, replay: str, comparison: Comparison | None 
 
 
 def _suite(request: RequestSummary, summary: CampaignSummary, replay: str, comparison: Comparison | None) -> Element:
-    cases = [_search_case(request, gaps(request, summary), asides(request))]
+    cases = [_search_case(request, summary)]
     cases += [_finding_case(finding, replay, comparison) for finding in request.findings]
     cases += _better_cases(request.name, comparison)
     suite = Element("testsuite", {"name": _text(request.name), "tests": str(len(cases))})
@@ -39,12 +40,15 @@ def _suite(request: RequestSummary, summary: CampaignSummary, replay: str, compa
     return suite
 
 
-def _search_case(request: RequestSummary, problems: list[str], besides: list[str]) -> Element:
-    case = _case(request.name, "search")
-    if problems:
-        _add(case, "error", _complete(request), "incomplete", "\n".join([*problems, *besides]))
+def _search_case(request: RequestSummary, summary: CampaignSummary) -> Element:
+    case, started = _case(request.name, "search"), summary.started
+    headline = complete(request, started) if request.complete_up_to >= 0 else "not tested"
+    scope = [each for each in (of_effect(started), of_variation(request, started)) if each]
+    besides = [*asides(request), *scope]
+    if problems := gaps(request, summary):
+        _add(case, "error", headline, "incomplete", "\n".join([*problems, *besides]))
     else:
-        SubElement(case, "system-out").text = _text("\n".join([_complete(request), *besides]))
+        SubElement(case, "system-out").text = _text("\n".join([headline, *besides]))
     return case
 
 
@@ -53,7 +57,8 @@ def _finding_case(finding: Finding, replay: str, comparison: Comparison | None) 
     compared = comparison.standing_of(finding) if comparison else None
     lines = [f"user sees  {finding.outcome.reason}"]
     lines += [f"killed     {', '.join(finding.outcome.dead)}"] if finding.outcome.dead else []
-    lines += [f"evidence   trace {' '.join(finding.outcome.trace_ids)}", f"replay     {replay} {finding.id}"]
+    lines += [f"evidence   {evidence(finding.outcome)}; trace {' '.join(finding.outcome.trace_ids)}"]
+    lines += [f"replay     {replay} {finding.id}"]
     if compared and compared.standing is Standing.ACCEPTED:
         because = compared.because or "no reason given"
         SubElement(case, "skipped", {"message": _text(f"accepted: {because}")}).text = _text("\n".join(lines))
@@ -74,10 +79,6 @@ def _better_cases(request: str, comparison: Comparison | None) -> Iterator[Eleme
 
 def _name(finding: Finding) -> str:
     return f"survives {describe_cut(finding.cut)} ({finding.id})"
-
-
-def _complete(request: RequestSummary) -> str:
-    return f"complete up to size {request.complete_up_to}" if request.complete_up_to >= 0 else "not tested"
 
 
 def _case(request: str, name: str) -> Element:

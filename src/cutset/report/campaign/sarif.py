@@ -18,6 +18,7 @@ from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.report.campaign.baseline import Comparison, Standing
 from cutset.report.campaign.gaps import asides, gaps
+from cutset.report.campaign.scope import complete, evidence, of_effect, of_variation
 from cutset.report.campaign.terminal import describe_cut
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -36,7 +37,8 @@ SINGLE = SarifRule(
     "single-point-of-failure",
     "error",
     "One failing call breaks a request",
-    "Whenever this one call fails, the user's request fails. Nothing that the caller does makes up for it.",
+    "Whenever this one call fails, the user's request fails, or that share of requests that the message tells. Nothing "
+    "that the caller does makes up for it.",
     (
         "Answer without it: a cached or default value, or a page that leaves the part out.",
         "Retry on another replica, within a time budget, if the call may safely be repeated.",
@@ -59,8 +61,9 @@ JOINT = SarifRule(
 DEGRADED = SarifRule(
     "degraded-answer",
     "note",
-    "A failing call takes a part of the answer away",
-    "The request is still answered, but a part that the answer always has is missing.",
+    "A failing call takes a part of the answer away, or makes a value wrong",
+    "The request is still answered, but a part that the answer always has is missing, or a value is not what it always "
+    "is.",
     (
         "Often this is as intended: a page without advertisements is better than none.",
         "Else serve the part from a cache, or say in its place that it is missing.",
@@ -97,10 +100,16 @@ def to_document(
     comparison: Comparison | None = None,
     places: Places = IN_CONFIGURATION,
 ) -> dict[str, Any]:
+    started = summary.started
     told = [
         (level, f"{request.name}: {text}")
         for request in summary.requests
-        for level, texts in (("warning", gaps(request, summary)), ("note", asides(request)))
+        for level, texts in (
+            ("warning", gaps(request, summary)),
+            ("note", asides(request)),
+            ("note", [complete(request, started)] if request.complete_up_to >= 0 else []),
+            ("note", filter(None, [of_variation(request, started)])),
+        )
         for text in texts
     ]
     return {
@@ -112,6 +121,7 @@ def to_document(
                     "driver": {"name": "Cutset", "version": __version__, "rules": [_rule(rule) for rule in RULES]}
                 },
                 "automationDetails": {"id": f"cutset/{campaign}"},
+                "properties": {"effect": started.effect, "scope": of_effect(started)},
                 "invocations": [
                     {
                         "executionSuccessful": summary.finished,
@@ -150,6 +160,7 @@ def _results(
     for finding in request.findings:
         rule = SINGLE if len(finding.cut) == 1 else JOINT
         text = f"{request.name} fails with {describe_cut(finding.cut)}. The user sees: {finding.outcome.reason}."
+        text += f" It {evidence(finding.outcome)}."
         text += f" Killed: {', '.join(finding.outcome.dead)}." if finding.outcome.dead else ""
         text += f" Try it again: {replay} {finding.id}"
         yield _result(rule, finding, text, places) | _compared(finding, comparison)

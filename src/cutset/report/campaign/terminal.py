@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from rich.markup import escape
 
 from cutset.judge.sequential import chance_of_false_finding
+from cutset.model.event import CampaignStarted
 from cutset.model.fault import UNAVAILABLE, Cut
 from cutset.model.finding import Finding
 from cutset.model.outcome import Points
 from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.model.wording import count
+from cutset.report.campaign.scope import complete, evidence, of_effect, of_variation, percent
 from cutset.search.strategies import AcrossRequests, StrategyName
 
 PREDICTED_SHOWN = 5
@@ -18,7 +20,7 @@ PREDICTED_SHOWN = 5
 def to_lines(summary: CampaignSummary, replay: str) -> Iterator[str]:
     """Lines with rich's markup. `replay` is the command that takes the id of a finding."""
     for request in summary.requests:
-        yield from _request_lines(request, replay)
+        yield from _request_lines(request, replay, summary.started)
         yield ""
     yield _totals(summary)
     yield from _outlived_lines(summary)
@@ -37,10 +39,12 @@ def describe_points(points: Points) -> str:
     return " + ".join(map(str, sorted(points)))
 
 
-def _request_lines(request: RequestSummary, replay: str) -> Iterator[str]:
-    yield f"[bold]{escape(request.name)}[/]  {_completeness(request)}"
+def _request_lines(request: RequestSummary, replay: str, started: CampaignStarted) -> Iterator[str]:
+    yield f"[bold]{escape(request.name)}[/]  {_completeness(request, started)}"
     if request.complete_up_to >= 0 and request.assumption:
         yield f"  [dim]proof rests on: {escape(request.assumption)}[/]"
+    if variation := of_variation(request, started):
+        yield f"  [yellow]{escape(variation)}[/]"
     for finding in request.findings:
         yield from _finding_lines(finding, replay)
         if not request.is_minimal(finding):
@@ -61,13 +65,13 @@ def _request_lines(request: RequestSummary, replay: str) -> Iterator[str]:
         yield f"  [{colour}]{mark} not coverable[/]  {escape(each.call)}  [dim]{escape(each.reason)}[/]"
 
 
-def _completeness(request: RequestSummary) -> str:
+def _completeness(request: RequestSummary, started: CampaignStarted) -> str:
     effort = f"{count(request.experiments, 'experiment')}"
     effort += f" in {count(request.rounds, 'round')}" if request.rounds else ""
     effort = f"[dim]{effort}, {count(request.requests, 'request')}[/]"
     if request.complete_up_to < 0:
         return f"[magenta]not tested: {escape(request.problem)}[/]" if request.problem else effort
-    text = f"complete up to size {request.complete_up_to}{_progress_beyond(request)}{_of_what(request)}"
+    text = f"{complete(request, started)}{_progress_beyond(request)}{_of_what(request)}"
     return f"{text}{f'; {escape(request.problem)}' if request.problem else ''}  {effort}"
 
 
@@ -98,8 +102,7 @@ def _finding_lines(finding: Finding, replay: str) -> Iterator[str]:
     yield f"    user sees  {escape(outcome.reason)}"
     if outcome.dead:
         yield f"    [red]killed     {escape(', '.join(outcome.dead))}[/]"
-    tries = len(outcome.trace_ids)
-    yield f"    evidence   [dim]failed {tries} of {tries} times, never without; trace {' '.join(outcome.trace_ids)}[/]"
+    yield f"    evidence   [dim]{evidence(outcome)}; trace {' '.join(outcome.trace_ids)}[/]"
     yield f"    replay     [green]{escape(replay)} {finding.id}[/]"
 
 
@@ -126,15 +129,13 @@ def _method(summary: CampaignSummary) -> Iterator[str]:
         # The papers' strategies know no certificates.
         kind = f", {started.certificates} certificates" if started.strategy == StrategyName.CUTS else ""
         yield f"[dim]Strategy `{started.strategy}`{kind}[/]"
+    if effect := of_effect(started):
+        yield f"[dim]{effect}[/]"
     if started.repeats:
-        chance = _percent(chance_of_false_finding(started.flake_rate, started.repeats))
+        chance = percent(chance_of_false_finding(started.flake_rate, started.repeats))
         yield (
-            f"[dim]A failure is believed after {started.repeats} in a row: at {_percent(started.flake_rate)} flaky "
+            f"[dim]A failure is believed after {started.repeats} in a row: at {percent(started.flake_rate)} flaky "
             f"answers a false finding has a chance of at most {chance} per experiment[/]"
         )
     if started.across_requests == AcrossRequests.TRUST:
         yield "[yellow]What failed one request class was taken to fail others, untested (`across_requests: trust`)[/]"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.samples.campaign import EVENTS, REPLAY, audited, experiment
+from tests.samples.campaign import EVENTS, REPLAY, SCOPE, VARIATION, VARYING, audited, experiment
 
 from cutset.app.report import exit_code
 from cutset.model.event import CampaignEvent, ExperimentFinished, RequestFinished
@@ -76,7 +76,7 @@ def test_there_is_a_case_for_each_request_class_and_each_finding() -> None:
     assert (failure.text or "").splitlines() == [
         "user sees  no answer: connection lost",
         "killed     127.0.0.1:5001",
-        "evidence   trace aaaaaaaa bbbbbbbb",
+        "evidence   failed 2 of 2 times, never without; trace aaaaaaaa bbbbbbbb",
         "replay     cutset explore --replay 3e6f93d1",
     ]
     assert (root.findall(".//error")[0].text or "").splitlines()[:2] == [
@@ -129,3 +129,14 @@ def test_whatever_a_service_answers_the_file_is_well_formed(answer: str) -> None
     assert isinstance(events[2], ExperimentFinished)
 
     parsed(to_xml(summarise(events), REPLAY).encode("utf-8").decode("utf-8"))
+
+
+def test_it_says_for_which_way_to_fail_and_what_may_have_been_overlooked() -> None:
+    search, finding = parsed(to_xml(summarise(VARYING), REPLAY)).iter("testcase")
+
+    assert (search.findtext("system-out") or "").splitlines() == [
+        "complete up to size 1 for grpc(14)",
+        SCOPE,
+        VARIATION,
+    ]
+    assert "failed 5 of 10 times, that is 24 % to 76 % of requests" in (finding.findtext("failure") or "")

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.samples.campaign import EVENTS, REPLAY
+from tests.samples.campaign import EVENTS, REPLAY, SCOPE, VARIATION, VARYING
 
 from cutset import __version__
 from cutset.model.finding import findings_of
@@ -31,7 +31,7 @@ def run_of(document: dict[str, Any]) -> dict[str, Any]:
     assert set(document) == {"$schema", "version", "runs"}
     assert document["version"] == "2.1.0"
     (run,) = document["runs"]
-    assert set(run) == {"tool", "automationDetails", "invocations", "results"}
+    assert set(run) == {"tool", "automationDetails", "properties", "invocations", "results"}
     rules = run["tool"]["driver"]["rules"]
     for result in run["results"]:
         assert set(result) <= RESULT_KEYS
@@ -60,7 +60,7 @@ def test_each_finding_is_a_result_of_its_kind_at_its_services() -> None:
     ]
     single, _, joint, lost = run["results"]
     assert single["message"]["text"] == (
-        "GET / fails with cart/GetCart. The user sees: 500 with `no cart`. "
+        "GET / fails with cart/GetCart. The user sees: 500 with `no cart`. It failed 2 of 2 times, never without. "
         "Try it again: cutset explore --replay 4006342a"
     )
     assert "Killed: 127.0.0.1:5001." in joint["message"]["text"]
@@ -119,7 +119,7 @@ def test_what_was_left_open_is_a_notification() -> None:
 
     assert invocation["executionSuccessful"] is True
     texts = [note["message"]["text"] for note in invocation["toolExecutionNotifications"]]
-    assert texts[0] == "POST /pay: the budget of experiments is spent"
+    assert texts[:2] == ["GET /: complete up to size 3", "POST /pay: the budget of experiments is spent"]
     assert texts[-1].startswith("GET /down: unhealthy baseline")
     unfinished = run_of(to_document(summarise(EVENTS[:-1]), "one", REPLAY))
     assert unfinished["invocations"][0]["executionSuccessful"] is False
@@ -139,3 +139,12 @@ def test_results_are_shown_in_the_file_of_their_service_or_where_requests_are_de
         ("backup/Charge", "services/backup.py"),
         ("pay/Charge", "services/pay.py"),
     ]
+
+
+def test_it_says_for_which_way_to_fail_what_share_of_requests_fails_and_what_may_have_been_overlooked() -> None:
+    run = run_of(to_document(summarise(VARYING), "one", REPLAY))
+
+    assert run["properties"] == {"effect": "grpc(14)", "scope": SCOPE}
+    notes = [each["message"]["text"] for each in run["invocations"][0]["toolExecutionNotifications"]]
+    assert notes == ["GET /: complete up to size 1 for grpc(14)", f"GET /: {VARIATION}"]
+    assert "It failed 5 of 10 times, that is 24 % to 76 % of requests" in run["results"][0]["message"]["text"]

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from rich.text import Text
-from tests.samples.campaign import EVENTS, REPLAY, points
+from tests.samples.campaign import EVENTS, REPLAY, SCOPE, VARIATION, VARYING, points
 
 from cutset.model.event import CampaignStarted, ExperimentFinished, RequestFinished
 from cutset.model.point import Point
@@ -116,3 +116,17 @@ def test_faults_that_outlived_their_request_are_told_with_what_they_hit() -> Non
     lines = plain(list(to_lines(summarise(events), REPLAY)))
 
     assert lines.count("! not contained  worker/POST /jobs  was faulted more than a second after the request") == 1
+
+
+def test_where_requests_vary_the_report_says_what_may_have_been_overlooked_and_what_share_fails() -> None:
+    lines = plain(list(to_lines(summarise(VARYING), REPLAY))).splitlines()
+
+    assert lines[0] == "GET /  complete up to size 1 for grpc(14)  3 experiments in 2 rounds, 9 requests"
+    assert lines[1] == f"  {VARIATION}"
+    assert lines[2:5] == [
+        "  ✗ fails     currency/Convert:grpc(14)",
+        "    user sees  500; fails a share of requests: those that call currency/Convert, 5 of 10",
+        "    evidence   failed 5 of 10 times, that is 24 % to 76 % of requests, never without; trace aaaaaaaa bbbbbbbb",
+    ]
+    assert "  ~ degraded  cart/GetCart:grpc(14)  200, but `total` was 19.99, is 0" in lines
+    assert SCOPE in lines
