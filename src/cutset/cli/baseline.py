@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from cutset.app.report import exit_code, read_campaign
 from cutset.cli.options import DEFAULT_STORE, StoreOption
+from cutset.cli.output import Console
 from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
 from cutset.report.campaign.baseline import Accepted, accept, compare, merge, to_yaml

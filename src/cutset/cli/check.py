@@ -5,10 +5,10 @@ import os
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from cutset.app.check import check_campaign, exit_code
 from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from cutset.cli.output import Console
 from cutset.config.key import KEY_VARIABLE
 from cutset.report.campaign.proof import to_document, to_lines
 

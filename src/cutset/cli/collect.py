@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from cutset.app.collect import Collected, CollectEvent, CollectingAt, CollectingEnded, collect_traces
+from cutset.cli.output import Console
 from cutset.cli.run import stopped_by_signals
 from cutset.model.target import Receiver
 from cutset.model.wording import count

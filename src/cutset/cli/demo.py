@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from cutset.app.check import check_campaign, require
@@ -35,6 +34,7 @@ from cutset.cli.explore import (
     show_retrial,
 )
 from cutset.cli.options import DEFAULT_STORE, JsonOption, RequestOption, StoreOption
+from cutset.cli.output import Console
 from cutset.cli.report import show_campaign
 from cutset.cli.run import run_async
 from cutset.config.explore import adjusted, load_config

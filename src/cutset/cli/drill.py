@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from cutset.app.drill import drill, old_history, plan_drills, read_case, replay_drill, write_page
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, StoreOption
+from cutset.cli.output import Console
 from cutset.cli.run import run_async
 from cutset.config.drill import adjusted, load_drill
 from cutset.drill.plan import Plan

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from cutset.app.check import check_campaign, require
 from cutset.app.explore import Retrial, explore, replay_finding
 from cutset.app.report import exit_code
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, RequestOption, StoreOption
+from cutset.cli.output import Console
 from cutset.cli.progress import show_progress
 from cutset.cli.report import (
     AgainstOption,

@@ -4,10 +4,10 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from cutset.cli.options import JsonOption
+from cutset.cli.output import Console
 from cutset.errors import UsageError
 from cutset.harden.remedies.registry import explanations
 from cutset.model.wording import did_you_mean, quoted

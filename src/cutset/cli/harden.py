@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from cutset.app.harden import (
     Steps,
@@ -25,6 +24,7 @@ from cutset.app.harden import (
 from cutset.app.harden_problem import HardenOptions
 from cutset.app.mesh import mesh_file_of
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, StoreOption
+from cutset.cli.output import Console
 from cutset.cli.progress import show_progress
 from cutset.cli.run import run_async
 from cutset.config.explore import load_config

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from cutset.app.ingest import IngestEvent, IngestSettings, SourcesFound, ingest_traces
 from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
-from cutset.cli.output import notes, print_document, print_lines
+from cutset.cli.output import Console, notes, print_document, print_lines
 from cutset.errors import UsageError
 from cutset.model.moments import parse_duration_ns, parse_moment_ns
 from cutset.model.steps import finished

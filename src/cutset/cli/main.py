@@ -8,14 +8,15 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from cutset import __version__
+from cutset.cli.output import Console
 from cutset.errors import CutsetError, UsageError
 from cutset.model.wording import did_you_mean
+from cutset.report.printable import visible
 
 # What the help shows, in its order, with where each command is. Their modules are imported when a command is used, not
 # for the help: all of them take more than a second.
@@ -180,7 +181,7 @@ def _explained(error: Exception, errors: Console) -> int:
         if not message:  # a command that needs another one after it: its help was shown
             return code
     else:
-        traceback.print_exception(error)
+        print(visible("".join(traceback.format_exception(error))), end="", file=sys.stderr)
         message, hint, code = "This is a mistake in Cutset, not of yours", "Report it, with the lines above", 3
     errors.print(f"[red]error:[/] {escape(message)}")
     if hint:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from cutset.app.mesh import run_mesh_file
+from cutset.cli.output import Console
 from cutset.config.key import KEY_VARIABLE
 from cutset.inject.local.mesh import Mesh
 from cutset.model.wording import count

@@ -1,9 +1,23 @@
-"""How commands print: results on standard output, everything else on standard error."""
+"""How commands print: results on standard output, all else on standard error, and nothing that drives a terminal.
+
+What is shown comes from ledgers, traces, servers and files that others wrote. So no command prints but by the console
+that is made here.
+"""
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
-from rich.console import Console
+import rich.console
+
+from cutset.report.printable import visible
+
+
+class Console(rich.console.Console):
+    """Rich's, which would hand on the control characters of what it is given."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*(visible(each) if isinstance(each, str) else each for each in objects), **options)
 
 
 def print_lines(lines: Iterable[str]) -> None:

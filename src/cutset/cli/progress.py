@@ -6,12 +6,12 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TypeVar
 
-from rich.console import Console
-from rich.markup import escape
 from rich.progress import MofNCompleteColumn, Progress, TaskID, TextColumn
 
+from cutset.cli.output import Console
 from cutset.model.event import ExperimentFinished, RequestAudited, RequestFinished
 from cutset.model.outcome import Verdict
+from cutset.report.printable import printable
 from cutset.store.codec import RecordedEvent
 
 LINE_SECONDS = 10  # between lines where there is no terminal: CI systems kill silent builds after some minutes
@@ -38,7 +38,7 @@ async def _show_rows(events: AsyncIterator[RecordedEvent], console: Console) -> 
         async for event in events:
             take_note(event, progress_of)
             if isinstance(event, RequestAudited) and event.request not in rows:
-                rows[event.request] = progress.add_task(escape(_short(event.request)), total=None, note="")
+                rows[event.request] = progress.add_task(printable(_short(event.request)), total=None, note="")
             if isinstance(event, ExperimentFinished | RequestFinished) and event.request in rows:
                 known = progress_of[event.request]
                 progress.update(
@@ -53,7 +53,7 @@ async def _show_lines(events: AsyncIterator[RecordedEvent], console: Console) ->
         take_note(event, progress_of)
         if isinstance(event, RequestFinished):
             known = progress_of[event.request]
-            console.print(f"{escape(event.request)}: {known.done} experiments, {known.note}", soft_wrap=True)
+            console.print(f"{printable(event.request)}: {known.done} experiments, {known.note}", soft_wrap=True)
         elif time.monotonic() >= due:
             due = time.monotonic() + LINE_SECONDS
             done, left, found = (sum(getattr(each, name) for each in progress_of.values()) for name in _TOTALS)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from typer.core import TyperGroup
 
@@ -23,7 +22,7 @@ from cutset.app.record import (
 )
 from cutset.app.traffic import read_flows
 from cutset.cli.options import JsonOption
-from cutset.cli.output import notes, print_document, print_lines
+from cutset.cli.output import Console, notes, print_document, print_lines
 from cutset.cli.run import stopped_by_signals
 from cutset.errors import UsageError
 from cutset.model.expect import split_address

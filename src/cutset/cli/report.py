@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from cutset.app.report import (
     ForCi,
@@ -22,6 +21,7 @@ from cutset.app.report import (
     explain as explain_cut,
 )
 from cutset.cli.options import DEFAULT_STORE, JsonOption, RequestOption, StoreOption
+from cutset.cli.output import Console
 from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
 from cutset.model.campaign import Campaign
@@ -31,6 +31,7 @@ from cutset.report.campaign import baseline, explanation, proof
 from cutset.report.campaign.baseline import Comparison
 from cutset.report.campaign.sarif import Places
 from cutset.report.campaign.terminal import to_lines
+from cutset.report.printable import visible
 from cutset.report.replaying import from_here
 
 ExplainOption = Annotated[
@@ -96,7 +97,7 @@ def report_command(
     if list_all:
         for run in list_campaigns(store):
             serves = f"  for {run.started.part_of}" if run.started.part_of else ""
-            print(f"{run.id}  {'finished' if run.finished else 'unfinished'}{serves}")
+            print(visible(f"{run.id}  {'finished' if run.finished else 'unfinished'}{serves}"))
         return
     known = read_campaign(store, campaign)
     comparison = show_campaign(known, store, wanted, as_json=as_json)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from cutset.app.reproduce import (
@@ -21,6 +20,7 @@ from cutset.app.reproduce import (
     write_results,
 )
 from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from cutset.cli.output import Console
 from cutset.cli.reproduce_progress import SearchStanding, show_reproduction
 from cutset.cli.run import run_async
 from cutset.config.case import DEFAULT_TIMEOUT, CaseFile

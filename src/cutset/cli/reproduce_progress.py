@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.markup import escape
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from cutset.cli.output import Console
 from cutset.model.reproduction.event import (
     GoodRunFinished,
     OracleAnswer,
@@ -27,6 +27,7 @@ from cutset.model.reproduction.event import (
 from cutset.model.reproduction.result import ReproductionResult
 from cutset.model.run import RunStarted
 from cutset.model.wording import count
+from cutset.report.printable import printable
 
 SHOWN_SITES = 5
 SHOWN_MESSAGES = 3
@@ -118,7 +119,7 @@ def lines_of(event: ReproductionEvent, standing: SearchStanding) -> list[str]:
             return _analysed_lines(event)
         case RoundFinished() if event.number > standing.resumed:
             missing = f"{len(event.missing)} of {count(len(standing.messages), 'message')} missing"
-            fault = escape(" + ".join(map(str, event.faults))) or "nothing that was armed occurred"
+            fault = printable(" + ".join(map(str, event.faults))) or "nothing that was armed occurred"
             # The long parts last: a narrow terminal cuts them off.
             line = f"[bold]{event.number:>4}[/] {_ANSWERS[event.answer]}, {missing}  [dim]{event.stage}:[/] {fault}"
             return [line + _reason(event), *_warnings(_new(event.problems, standing))]
@@ -131,7 +132,7 @@ def _new(problems: Sequence[str], standing: SearchStanding) -> list[str]:
 
 def _reason(event: RoundFinished) -> str:
     """A plain no needs none."""
-    return "" if event.answer is OracleAnswer.NO else f"  [dim]{escape(_short(event.reason))}[/]"
+    return "" if event.answer is OracleAnswer.NO else f"  [dim]{printable(_short(event.reason))}[/]"
 
 
 def _analysed_lines(event: ProgramAnalysed) -> list[str]:
@@ -139,7 +140,7 @@ def _analysed_lines(event: ProgramAnalysed) -> list[str]:
     places = f"{event.sites:,} places for faults, {event.related_sites:,} of them can lead to the failure log"
     lines = [
         f"{read}: {places}; the workload gets to them {event.visits:,} times",
-        f"{count(len(event.messages), 'message')} to explain: {escape(_texts(event.messages))}",
+        f"{count(len(event.messages), 'message')} to explain: {printable(_texts(event.messages))}",
     ]
     if event.resumed:
         lines.append(f"going on after {event.resumed} rounds")
@@ -150,7 +151,7 @@ def _analysed_lines(event: ProgramAnalysed) -> list[str]:
 
 
 def _warnings(problems: Sequence[str]) -> list[str]:
-    lines = [f"{_WARNING} {escape(problem)}" for problem in problems[:SHOWN_PROBLEMS]]
+    lines = [f"{_WARNING} {printable(problem)}" for problem in problems[:SHOWN_PROBLEMS]]
     more = len(problems) - SHOWN_PROBLEMS
     return [*lines, f"{_WARNING} and {more} more like these"] if more > 0 else lines
 

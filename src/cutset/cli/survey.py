@@ -3,10 +3,10 @@
 import time
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from cutset.app.survey import survey_traces
+from cutset.cli.output import Console
 from cutset.model.moments import parse_moment_ns
 from cutset.model.steps import finished
 from cutset.model.survey import Survey

@@ -16,6 +16,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from cutset.errors import UsageError
+from cutset.manifests.bounded_yaml import BoundedLoader, read_bounded
 from cutset.model.wording import did_you_mean, quoted, sentences
 
 SHOWN_LENGTH = 60  # characters of a wrong value that a message repeats
@@ -39,7 +40,7 @@ def repeated(values: Iterable[Hashable]) -> list[Hashable]:
     return [value for value, count in Counter(values).items() if count > 1]
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(BoundedLoader):
     """Refuses what YAML lets pass: a key given twice, and keys that are not text (`on:` is a truth value)."""
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
@@ -59,7 +60,7 @@ class _Loader(yaml.SafeLoader):
 
 def read_yaml(path: Path) -> Mapping[str, object]:
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_bounded(path).decode("utf-8-sig")
         content = yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader
     except OSError as error:
         raise UsageError(f"Cannot read `{path}`: {error.strerror}", hint="Write one, or name the right file") from error
@@ -68,6 +69,8 @@ def read_yaml(path: Path) -> Mapping[str, object]:
         raise UsageError(f"`{path}`: expected UTF-8 text, {found}", hint="Save the file as UTF-8") from error
     except yaml.YAMLError as error:
         raise UsageError(_yaml_problem(path, error), hint="Correct the YAML there") from error
+    except (ValueError, RecursionError) as error:  # a number of more digits than Python reads, a date that is none
+        raise UsageError(f"`{path}` holds a value that cannot be read: {error}", hint="Put it in quotes") from error
     if content is None:
         raise UsageError(f"`{path}` is empty", hint="It needs at least `requests`, or the `services` of a mesh")
     if not isinstance(content, dict):

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from cutset.errors import UsageError
+from cutset.manifests.bounded_yaml import BoundedLoader
 from cutset.manifests.istio import Manifest, istio_problems, merged
 
 
@@ -67,8 +68,8 @@ def _existing(folder: Path) -> Iterator[_Existing]:
     for file in sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")]):
         text = file.read_text()
         try:
-            documents = [each for each in yaml.safe_load_all(text) if isinstance(each, dict)]
-        except yaml.YAMLError as error:
+            documents = [each for each in yaml.load_all(text, BoundedLoader) if isinstance(each, dict)]
+        except (yaml.YAMLError, ValueError) as error:
             raise UsageError(f"`{file}` is not YAML that can be read: {error}", hint="Choose another folder") from error
         commented = any(line.lstrip().startswith("#") or " #" in line for line in text.splitlines())
         for content in documents:

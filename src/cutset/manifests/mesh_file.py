@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from cutset.errors import InputError
+from cutset.manifests.bounded_yaml import BoundedLoader
 
 MeshSettings = Mapping[str, Mapping[str, Any]]  # by service
 
@@ -21,7 +22,7 @@ class Merged:
 
 def merge_settings(text: str, settings: MeshSettings) -> Merged:
     """The text of a mesh.yaml, or of a cutset.yaml with a `mesh` section, with these settings added."""
-    root, content = yaml.compose(text, yaml.SafeLoader), yaml.safe_load(text)
+    root, content = yaml.compose(text, BoundedLoader), yaml.load(text, BoundedLoader)  # noqa: S506 -- a SafeLoader
     if isinstance(content, dict) and "mesh" in content:
         root, content = _entry(root, "mesh"), content["mesh"]
     services = _entry(root, "services")

@@ -179,3 +179,10 @@ def test_a_value_of_another_type_is_refused(value: object) -> None:
 def test_what_the_ledger_cannot_hold_is_refused_when_it_is_written() -> None:
     with pytest.raises(TypeError, match="bytes is not for the ledger"):
         to_jsonable({"body": b"x"})
+
+
+def test_half_of_a_surrogate_pair_is_no_text() -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        event_from_json("RunFinished", '{"reason": "\\uD83D"}')
+    whole = event_from_json("RunFinished", '{"reason": "\\ud83d\\ude00"}')
+    assert whole == RunFinished(reason="\U0001f600")

@@ -17,9 +17,12 @@ from urllib.parse import parse_qs, quote, unquote
 import aiohttp
 import uvicorn
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 from yarl import URL
 
 from cutset.errors import InputError
@@ -41,7 +44,7 @@ def playground(entry_url: str, points: Iterable[Point], *, key: bytes, environme
     async def choose(request: Request) -> Response:
         if request.method == "GET":
             page = Template(_PAGE.read_text()).substitute(choices=_choices(known, _chosen(request, known)))
-            return HTMLResponse(page, headers={"cache-control": "no-store"})
+            return HTMLResponse(page, headers={"cache-control": "no-store", "x-frame-options": "SAMEORIGIN"})
         form = parse_qs((await request.body()).decode(errors="replace"))
         chosen = [] if "clear" in form else form.get("point", [])
         response = RedirectResponse("/_cutset", status_code=303)
@@ -75,7 +78,39 @@ def playground(entry_url: str, points: Iterable[Point], *, key: bytes, environme
             yield {"client": client}
 
     routes = [Route("/_cutset", choose, methods=["GET", "POST"]), Route("/{path:path}", forward, methods=METHODS)]
-    return Starlette(routes=routes, lifespan=lifespan)
+    return Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(_OwnPagesOnly)])
+
+
+class _OwnPagesOnly:
+    """Refuses what other pages send: under a name of their own that leads here, or from where they are.
+
+    Nobody else shall break calls, or read the shop, with a browser of somebody who has the playground open.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app
+        if scope["type"] == "http" and (problem := _foreign(Headers(scope=scope), scope["server"])):
+            app = Response(f"The playground answers its own pages only: {problem}", 403, media_type="text/plain")
+        await app(scope, receive, send)
+
+
+def _foreign(headers: Headers, server: tuple[str, int]) -> str:
+    """Why it comes from elsewhere; empty if it does not."""
+    address, port = server
+    own = {f"{host}:{port}" for host in (address, "localhost", f"[{address}]")}
+    if (host := headers.get("host", "")) not in own:
+        return f"this is none of its names: {host[:100]!r}"
+    if headers.get("origin", f"http://{host}") != f"http://{host}":
+        return "it was sent by another page"
+    if (
+        headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        and headers.get("sec-fetch-mode") != "navigate"
+    ):
+        return "it was sent by another page"
+    return ""
 
 
 def serve_playground(app: Starlette, *, host: str, port: int) -> None:

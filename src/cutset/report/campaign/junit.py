@@ -7,7 +7,6 @@ longer fail are cases that pass. There are no times: events have none, and the s
 The structure is the one that Jenkins' xUnit plugin checks (`junit-10.xsd`), which is the strictest in wide use.
 """
 
-import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -17,8 +16,7 @@ from cutset.report.campaign.baseline import Comparison, Standing
 from cutset.report.campaign.gaps import asides, gaps
 from cutset.report.campaign.scope import complete, evidence, of_effect, of_variation
 from cutset.report.campaign.terminal import describe_cut
-
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
+from cutset.report.printable import visible
 
 
 def to_xml(summary: CampaignSummary, replay: str, comparison: Comparison | None = None) -> str:
@@ -94,5 +92,5 @@ def _counts(suites: list[Element], *attributes: str) -> dict[str, str]:
 
 
 def _text(text: str) -> str:
-    """Answers of services hold anything; what cannot be written becomes visible."""
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Answers of services hold anything; what XML cannot hold is not printable, and nor are U+FFFE and U+FFFF."""
+    return visible(text)

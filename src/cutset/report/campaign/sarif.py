@@ -20,6 +20,7 @@ from cutset.report.campaign.baseline import Comparison, Standing
 from cutset.report.campaign.gaps import asides, gaps
 from cutset.report.campaign.scope import complete, evidence, of_effect, of_variation
 from cutset.report.campaign.terminal import describe_cut
+from cutset.report.printable import all_visible
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -112,7 +113,7 @@ def to_document(
         )
         for text in texts
     ]
-    return {
+    document = {
         "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [
@@ -136,6 +137,8 @@ def to_document(
             }
         ],
     }
+    shown: dict[str, Any] = all_visible(document)
+    return shown
 
 
 def _rule(rule: SarifRule) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from html import escape
 from cutset.model.drill import DrillResult, DrillVerdict, worst_first
 from cutset.report.drill.terminal import phase_in_words
 from cutset.report.drill.timeline import draw_timeline
+from cutset.report.printable import visible
 
 _STYLE = """
 :root{color-scheme:light dark;--ground:#fff;--ink:#1c2430;--muted:#5d6878;--line:#d5dbe3;--soft:#f6f8fa;--bad:#d92d20;
@@ -33,7 +34,7 @@ def drill_page(results: Sequence[DrillResult], *, replay: str) -> str:
     counts = ", ".join(
         f"{sum(each.judgement.verdict is verdict for each in results)} {verdict}" for verdict in DrillVerdict
     )
-    return "\n".join(
+    page = "\n".join(
         [
             "<!DOCTYPE html>",
             '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
@@ -44,6 +45,7 @@ def drill_page(results: Sequence[DrillResult], *, replay: str) -> str:
             "</body></html>\n",
         ]
     )
+    return visible(page)
 
 
 def _drill(result: DrillResult, replay: str) -> Iterator[str]:

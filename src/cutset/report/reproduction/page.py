@@ -14,6 +14,7 @@ from cutset.model.reproduction.log import LogComparison, LogPart, LogRow
 from cutset.model.reproduction.result import FailureMessage, Reproduction, ReproductionResult
 from cutset.model.reproduction.site import FiredFault
 from cutset.model.wording import count
+from cutset.report.printable import visible
 from cutset.report.reproduction.causal_picture import draw_causes, kind_in_words, message_in_words, xml_text
 from cutset.report.reproduction.terminal import (
     TEST,
@@ -78,7 +79,7 @@ color:var(--muted);user-select:none}
 def to_page(result: ReproductionResult, logs: LogComparison | None) -> str:
     """`logs` of the best reproduction, if there is one."""
     title, body = _found(result, result.best, logs) if result.best is not None else _nothing_found(result)
-    return "\n".join(
+    page = "\n".join(
         [
             "<!DOCTYPE html>",
             '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
@@ -88,6 +89,7 @@ def to_page(result: ReproductionResult, logs: LogComparison | None) -> str:
             "</body></html>\n",
         ]
     )
+    return visible(page)
 
 
 def _nothing_found(result: ReproductionResult) -> tuple[str, Iterator[str]]:

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import yaml
 
 from cutset.errors import UsageError
+from cutset.manifests.bounded_yaml import BoundedLoader
 from cutset.model.span import UNKNOWN_SERVICE, Span, SpanKind
 from cutset.model.wording import did_you_mean, known_names
 from cutset.traces.conventions import bounded, failed, kept, span_id, trace_id
@@ -75,7 +76,7 @@ class Mapping:
 
 def load_mapping(path: Path) -> Mapping:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), BoundedLoader)  # noqa: S506 -- a SafeLoader
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}", hint="Name the YAML file that explains the columns") from error
     except (ValueError, yaml.YAMLError) as error:

@@ -17,6 +17,7 @@ from pathlib import Path
 import yaml
 
 from cutset.errors import InputError
+from cutset.manifests.bounded_yaml import BoundedLoader
 
 RULES_FILE = "variables.yaml"  # in the recording's folder
 KINDS = ("fresh", "time", "value", "chained", "constant")
@@ -42,7 +43,7 @@ def rules_for(folder: Path, named: Path | None = None) -> Rules:
 
 def read_rules(path: Path) -> Rules:
     try:
-        found = yaml.safe_load(path.read_text())
+        found = yaml.load(path.read_text(), BoundedLoader)  # noqa: S506 -- a SafeLoader
     except OSError as error:
         raise InputError(f"Cannot read `{path}`: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -70,7 +70,11 @@ def visit(
             group.create_task(front.serve(sockets=[listener]))
             answers = []
             for request in requests:
+                own = f"127.0.0.1:{listener.getsockname()[1]}"
                 request.url = request.url.copy_with(host="127.0.0.1", port=listener.getsockname()[1])
+                for header in ("host", "origin"):
+                    if header in request.headers:
+                        request.headers[header] = request.headers[header].replace("playground", own)
                 answers.append(await client.send(request))
             front.should_exit = True
         return answers
@@ -214,3 +218,39 @@ def test_a_shop_that_does_not_answer_is_a_bad_gateway():
     (answer,), _ = visit(get("/"), is_shop_up=False)
     assert (answer.status_code, answer.headers["content-type"]) == (502, "text/plain; charset=utf-8")
     assert answer.text.startswith("The shop does not answer: Cannot connect to host 127.0.0.1:")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "evil.example"},
+        {"host": "evil.example:80"},
+        {"host": "127.0.0.1"},
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": "https://playground"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
+        {"sec-fetch-site": "same-site", "sec-fetch-mode": "cors"},
+    ],
+)
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/_cutset"), ("GET", "/_cutset"), ("POST", "/cart"), ("GET", "/")]
+)
+def test_what_other_pages_send_is_refused(method: str, path: str, headers: dict[str, str]) -> None:
+    (answer,), received = visit(httpx.Request(method, f"http://playground{path}", headers=headers))
+    assert (answer.status_code, received) == (403, [])
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"origin": "http://playground"},
+        {"origin": "http://playground", "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},  # a link to it
+    ],
+)
+def test_its_own_pages_and_links_are_answered(headers: dict[str, str]) -> None:
+    (answer,), received = visit(httpx.Request("GET", "http://playground/cart", headers=headers))
+    assert (answer.status_code, len(received)) == (200, 1)
