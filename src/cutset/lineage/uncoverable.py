@@ -9,6 +9,7 @@ from cutset.lineage.path import foreign_attempts
 from cutset.model.coverage import OutOfReach, Uncoverable
 from cutset.model.outcome import Points
 from cutset.model.span import Span
+from cutset.model.wording import quoted
 
 
 def without_plan(spans: Sequence[Span], root_id: str) -> Iterator[Uncoverable]:
@@ -23,7 +24,7 @@ def without_plan(spans: Sequence[Span], root_id: str) -> Iterator[Uncoverable]:
             if is_refused(attempt.span):
                 yield Uncoverable(str(attempt.point.of_api), OutOfReach.REFUSED, caller)
             else:
-                lost = " and ".join(sorted(came.get(caller, ())))
+                lost = quoted(sorted(came.get(caller, ())))
                 handed = f"the call has `{context_of(attempt.span)}`, but not the plan"
                 detail = f"{handed} that came to {caller} in {lost}" if lost else handed
                 yield Uncoverable(str(attempt.point.of_api), OutOfReach.WITHOUT_PLAN, caller, detail=detail)

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from cutset.model.wording import count
 
-SHOWN = 5  # of what is out of reach, in one sentence
+SHOWN = 5  # calls that are out of reach for the same reason, in one sentence
 
 
 class OutOfReach(StrEnum):
@@ -52,10 +52,15 @@ class Uncoverable:
 
 def nothing_reached(uncoverable: Iterable[Uncoverable]) -> str:
     """Why a request could not be tested at all, of which no call was reached."""
-    known = sorted(uncoverable, key=lambda each: (not each.is_service, each))
+    known = sorted(uncoverable)
     text = "no call of it was seen that a plan reaches, so nothing was injected"
     if not known:
         return f"{text}; nor was any other call seen: if it makes some, they are not traced"
-    shown = "; ".join(f"{each.call}: {each.reason}" for each in known[:SHOWN])
-    more = f"; and {count(len(known) - SHOWN, 'more call')}" if len(known) > SHOWN else ""
-    return f"{text}; out of reach are {shown}{more}"
+    alike = {why: [each.call for each in known if each.why is why] for why in OutOfReach}
+    seen = "; ".join(f"{why}: {_some(calls)}" for why, calls in alike.items() if calls)
+    return f"{text}; seen were, {seen}"
+
+
+def _some(calls: list[str]) -> str:
+    more = f" and {count(len(calls) - SHOWN, 'more call')}" if len(calls) > SHOWN else ""
+    return f"{', '.join(calls[:SHOWN])}{more}"

@@ -27,7 +27,7 @@ def test_a_call_without_the_plan_says_what_was_handed_on_and_what_was_not():
             "stock/Count",
             OutOfReach.WITHOUT_PLAN,
             "cart",
-            detail="the call has `traceparent`, but not the plan that came to cart in baggage and tracestate",
+            detail="the call has `traceparent`, but not the plan that came to cart in `baggage`, `tracestate`",
         )
     }
 

@@ -23,9 +23,9 @@ def test_a_data_store_that_is_called_directly_is_no_service_that_could_be_behind
 
 def test_a_request_of_which_nothing_is_reached_names_what_it_was_seen_to_call():
     assert nothing_reached([REDIS, CONVERT]) == (
-        "no call of it was seen that a plan reaches, so nothing was injected; out of reach are "
-        f"currency/Convert: {CONVERT.reason}; redis: {REDIS.reason}"
+        "no call of it was seen that a plan reaches, so nothing was injected; "
+        "seen were, in another trace: currency/Convert; data store: redis"
     )
     many = [Uncoverable(f"a/{number}", OutOfReach.OTHER_TRACE) for number in range(7)]
-    assert nothing_reached(many).endswith("; and 2 more calls")
+    assert nothing_reached(many).endswith("a/3, a/4 and 2 more calls")
     assert nothing_reached([]).endswith("if it makes some, they are not traced")
