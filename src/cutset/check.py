@@ -107,7 +107,8 @@ def _checked(
     name: str, begun: CampaignStarted, events: Sequence[RecordedEvent], tell: Callable[[str], None]
 ) -> CheckedRequest:
     """What the campaign claims of this request, held against what its runs prove."""
-    audits = [each for each in events if isinstance(each, RequestAudited) and each.request == name]
+    # Each resumption audits anew: what an audit saw during an outage is not how the request behaves.
+    audits = [each for each in events if isinstance(each, RequestAudited) and each.request == name][-1:]
     ends = [each for each in events if isinstance(each, RequestFinished) and each.request == name]
     end = ends[-1] if ends else RequestFinished(request=name, complete_up_to=-1, reason="it was interrupted")
     outcomes = [run for audit in audits for run in audit.runs]

@@ -80,7 +80,11 @@ async def open_laboratory(
         measured = replace(bench, export_interval=found.export_interval)
         limits = config.limits
         yield MeshLaboratory(
-            measured, repeats=limits.failures_needed, flake_rate=limits.flake_rate, trials=limits.trials
+            measured,
+            repeats=limits.failures_needed,
+            flake_rate=limits.flake_rate,
+            trials=limits.trials,
+            answered=found.answered,
         )
 
 

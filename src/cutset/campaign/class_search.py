@@ -125,17 +125,21 @@ def begin(request: Request, settings: CampaignSettings, events: Sequence[Campaig
 
 
 def _past_outcomes(request: str, events: Sequence[CampaignEvent]) -> list[Outcome]:
-    """Without what stayed unknown before the campaign was resumed: that is tried again."""
+    """What stayed unknown before the campaign was resumed is tried again, and each audit takes the place of the last.
+
+    An audit during an outage, or right after it with empty caches, shows calls that the request does not make.
+    """
     resumed = max((number for number, event in enumerate(events) if isinstance(event, CampaignStarted)), default=0)
+    usual: tuple[Outcome, ...] = ()
     past: list[Outcome] = []
     for number, event in enumerate(events):
         match event:
             case RequestAudited(request=name, runs=runs) if name == request:
-                past += runs
+                usual = runs
             case ExperimentFinished(request=name, outcome=outcome) if name == request:
                 if number > resumed or outcome.verdict is not Verdict.UNKNOWN:
                     past.append(outcome)
-    return past
+    return [*usual, *past]
 
 
 def _before(request: str, events: Sequence[CampaignEvent]) -> list[CampaignEvent]:

@@ -33,6 +33,7 @@ from cutset.experiment.wellbeing import (
     UnwellError,
     halted,
     trouble_without_fault,
+    wait_until_answered,
     wait_until_there,
     wait_until_well,
 )
@@ -70,8 +71,18 @@ class _Known:
 
 
 class MeshLaboratory:
-    def __init__(self, bench: Bench, *, repeats: int, flake_rate: float = 0.01, trials: int = 10) -> None:
+    def __init__(
+        self,
+        bench: Bench,
+        *,
+        repeats: int,
+        flake_rate: float = 0.01,
+        trials: int = 10,
+        answered: frozenset[str] = frozenset(),
+    ) -> None:
+        """`answered` are names of requests that were seen to work a moment ago."""
         self._bench = bench
+        self._answered = answered
         self._rule = Repetition(repeats, flake_rate, trials)
         self._liveness = Liveness(bench.target.servers)
         self._floor = Floor()
@@ -84,6 +95,9 @@ class MeshLaboratory:
         audited = await self._audit(request)
         if not audited.healthy and await self._liveness.dead():  # which says nothing of the request
             await self._wait_until_there(request)
+            audited = await self._audit(request)
+        if not audited.healthy and request.name in self._answered:  # it worked a moment ago
+            await wait_until_answered(request, lambda: send_unfaulted(self._bench, request))
             audited = await self._audit(request)
         return audited
 

@@ -68,7 +68,8 @@ async def preflight(
     waited = _export_interval(seconds, configured)
     spans = f"spans arrive within {_rounded(seconds)} s of the answer; late ones are waited for {_rounded(waited)} s"
     checks += [well("spans", spans), *_handing_on(probes), *_strays(strays), *_past_mesh(probes), *_answers(probes)]
-    return Checkup(tuple(checks), waited)
+    failing = {probe.request.name for probe in probes if probe.problem}
+    return Checkup(tuple(checks), waited, frozenset(probe.request.name for probe in probes) - failing)
 
 
 async def _servers(target: Target) -> Iterator[CheckupLine]:

@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable
 from cutset.errors import HaltedError, TargetError
 from cutset.experiment.liveness import dead_servers
 from cutset.experiment.trial import Trial
-from cutset.judge.rules import Judgement
+from cutset.judge.rules import Judgement, baseline_of
 from cutset.lineage.culprits import culprits_of
 from cutset.model.outcome import Outcome, Points, Verdict
-from cutset.model.request import Request
+from cutset.model.request import Request, Response
 from cutset.model.target import Target
 
 RECOVERY_SECONDS = 30  # how long whoever runs the system may take to restart what is down
@@ -62,6 +62,23 @@ async def wait_until_well(request: Request, send: SendUnfaulted, usual_culprits:
         if asyncio.get_running_loop().time() >= deadline:
             raise halted(request, trouble)
         await asyncio.sleep(POLL_SECONDS)
+
+
+async def wait_until_answered(request: Request, send: Callable[[], Awaitable[Response]]) -> None:
+    """As above, before it is known what a good answer is like."""
+    deadline = asyncio.get_running_loop().time() + RECOVERY_SECONDS
+    while trouble := await _no_answer(request, send):
+        if asyncio.get_running_loop().time() >= deadline:
+            raise halted(request, f"it worked a moment ago, and fails without any fault: {trouble}")
+        await asyncio.sleep(POLL_SECONDS)
+
+
+async def _no_answer(request: Request, send: Callable[[], Awaitable[Response]]) -> str:
+    try:
+        judged = baseline_of([await send()], request.expect)
+    except TargetError as error:
+        return error.message
+    return judged.reason if isinstance(judged, Judgement) else ""
 
 
 async def wait_until_there(target: Target) -> bool:

@@ -22,9 +22,8 @@ class CheckupLine:
 @dataclass(frozen=True, slots=True)
 class Checkup:
     checks: tuple[CheckupLine, ...]
-    export_interval: (
-        float  # seconds for which to wait for spans: as measured, or as configured if that was not possible
-    )
+    export_interval: float  # seconds to wait for spans: as measured, or as configured if that could not be
+    answered: frozenset[str] = frozenset()  # requests that work without faults
 
     @property
     def wrong(self) -> tuple[CheckupLine, ...]:

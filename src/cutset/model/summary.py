@@ -94,15 +94,16 @@ def summarise(events: Sequence[CampaignEvent]) -> CampaignSummary:
 
 
 def outcomes_of(name: str, events: Sequence[CampaignEvent]) -> list[Outcome]:
-    """All that is known of a request: the runs of its audits, and its experiments."""
+    """All that is known of a request: the runs of its latest audit, and its experiments."""
+    usual: tuple[Outcome, ...] = ()
     outcomes: list[Outcome] = []
     for event in events:
         match event:
             case RequestAudited(request=request, runs=runs) if request == name:
-                outcomes += runs
+                usual = runs
             case ExperimentFinished(request=request, outcome=outcome) if request == name:
                 outcomes.append(outcome)
-    return outcomes
+    return [*usual, *outcomes]
 
 
 def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int, *, finished: bool) -> RequestSummary:

@@ -144,6 +144,16 @@ def test_rounds_go_on_where_they_were_when_a_campaign_is_resumed() -> None:
     assert begin(HOME, changed(SETTINGS, rounds=4), events).ask(1) == []
 
 
+def test_an_audit_takes_the_place_of_the_one_before_the_campaign_was_resumed() -> None:
+    """What was seen during an outage, or right after it with empty caches, is not how the request behaves."""
+    during, after = audited(HOME.name, A, B), audited(HOME.name, A)
+    search = begin(HOME, SETTINGS, [during, failed(HOME.name, A), after])
+
+    assert search.ask(9) == []
+    assert search.end().complete_up_to == 3
+    assert begin(HOME, SETTINGS, [during, failed(HOME.name, A)]).ask(9) == [frozenset({B})]
+
+
 def test_only_cuts_that_are_minimal_are_reported_as_masked() -> None:
     class Ended:
         def ask(self, _limit: int) -> list[Points]:

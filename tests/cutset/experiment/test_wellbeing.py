@@ -6,8 +6,8 @@ from tests.samples.small_shop import KEY, PATIENCE_SECONDS, get, points
 from cutset.errors import HaltedError
 from cutset.experiment import wellbeing
 from cutset.experiment.mesh_laboratory import MeshLaboratory
-from cutset.experiment.trial import attempt
-from cutset.experiment.wellbeing import trouble_without_fault, wait_until_there, wait_until_well
+from cutset.experiment.trial import attempt, send_unfaulted
+from cutset.experiment.wellbeing import trouble_without_fault, wait_until_answered, wait_until_there, wait_until_well
 from cutset.inject.local.mesh import run_mesh
 from cutset.judge.rules import Baseline, judge
 from cutset.model.fault import BASELINE
@@ -91,3 +91,29 @@ def test_a_mesh_that_is_killed_halts_the_experiment_at_once_and_one_that_is_back
             return (await laboratory.run(get("/items"), BASELINE)).verdict
 
     assert run(asyncio.wait_for(killed_and_back(), PATIENCE_SECONDS)) is Verdict.SURVIVED
+
+
+def test_an_answer_is_waited_for_and_one_that_does_not_come_halts_everything(shop, run, monkeypatch):
+    monkeypatch.setattr(wellbeing, "POLL_SECONDS", 0.01)
+
+    def send():
+        return send_unfaulted(shop.bench(), get("/quiet"))
+
+    shop.stumbles["cart/items"] = 3
+    run(wait_until_answered(get("/quiet"), send))
+    assert shop.stumbles["cart/items"] == 0
+
+    monkeypatch.setattr(wellbeing, "RECOVERY_SECONDS", 0)
+    shop.stumbles["cart/items"] = 1
+    with pytest.raises(HaltedError, match="Stopped at GET /quiet: it worked a moment ago, and fails without any fault"):
+        run(wait_until_answered(get("/quiet"), send))
+
+
+def test_a_request_that_worked_a_moment_ago_is_audited_when_it_works_again(shop, run, monkeypatch):
+    monkeypatch.setattr(wellbeing, "POLL_SECONDS", 0.01)
+    shop.stumbles["cart/items"] = 5
+    broken = run(MeshLaboratory(shop.bench(), repeats=1).audit(get("/quiet")))
+    shop.stumbles["cart/items"] = 5
+    disturbed = run(MeshLaboratory(shop.bench(), repeats=1, answered=frozenset({"GET /quiet"})).audit(get("/quiet")))
+
+    assert (broken.healthy, disturbed.healthy) == (False, True)
