@@ -122,7 +122,7 @@ def _checked(
     left_over, assumed = proof.first_open(begun.max_size, more_hurts=True, trusted=trusted)
     by_determinism = begun.certificates in BY_DETERMINISM and not trusted
     exact = end.complete_up_to if by_determinism and begun.strategy == "cuts" else end.exact_up_to
-    wrong = list(_false_findings(outcomes, begun, proof))
+    wrong = list(_false_findings(outcomes, begun, proof, minimal_up_to=end.complete_up_to + 1))
     if proven < exact and open_set is not None:  # else there are too many sets, and nobody can tell
         wrong.append(f"said to be exact up to size {exact}, but nothing decides {_named(open_set)}")
     elif assumed < end.complete_up_to and left_over is not None and begun.strategy == "cuts":
@@ -175,8 +175,10 @@ def _doubt(outcome: Outcome, begun: CampaignStarted) -> str:
     return next((doubt for doubt, holds in doubts.items() if holds), "")
 
 
-def _false_findings(outcomes: Sequence[Outcome], begun: CampaignStarted, proof: "Proof") -> Iterator[str]:
-    """Of the sets that are reported as findings, those that are not proven to fail, or proven not to be minimal."""
+def _false_findings(
+    outcomes: Sequence[Outcome], begun: CampaignStarted, proof: "Proof", *, minimal_up_to: int
+) -> Iterator[str]:
+    """Of the sets that are reported as findings, those that are not proven to fail, or said in vain to be minimal."""
     failed = [each for each in outcomes if each.verdict is Verdict.FAILED and 0 < len(each.cut) <= begun.max_size]
     for outcome in failed:
         cut = points_of(outcome.cut)
@@ -185,7 +187,7 @@ def _false_findings(outcomes: Sequence[Outcome], begun: CampaignStarted, proof: 
         backed = [each for each in failed if each.cut == outcome.cut and not _doubt(each, begun)]
         if not backed:
             yield f"the finding {_named(cut)} is not proven: {_doubt(outcome, begun)}"
-        elif any(proof.mask(each.fired) in proof.failing and each.fired < cut for each in backed):
+        elif len(cut) <= minimal_up_to and any(each.fired < cut and proof.fails(each.fired) for each in backed):
             yield f"the finding {_named(cut)} is not minimal: only {_named(backed[0].fired)} fired"
 
 
@@ -258,6 +260,9 @@ class Proof:
         flaky = any(0 < run.failures < run.trials for run in self.runs)
         return came_and_went or flaky or any(map(self.survives, self.failing))
 
+    def fails(self, points: Points) -> bool:
+        return any(self.mask(points) & cut == cut for cut in self.failing)
+
     def survives(self, points: int) -> bool:
         return any(leaf.decides(points) for leaf in self.leaves)
 
@@ -291,8 +296,10 @@ class Proof:
             condition = 0
             for point in run.fired:
                 replicas = self.replicas[_call(point)]
-                if point in run.failed or point not in run.retried or not replicas & called & ~cut:  # none stepped in
-                    condition |= replicas & cut
+                if point in run.failed or _call(point) not in self.failed_over:
+                    condition |= replicas & cut  # also those that this run did not meet: another might
+                elif point not in run.retried or not replicas & called & ~cut:
+                    condition |= self.bit[point]  # no other stepped in for it
             served = frozenset(map(_call, self.points_in(called & ~cut)))
             zone = called & ~cut | self._ever_called(served - self.failed_over)
             yield run, zone, condition, frozenset(map(_call, self.points_in(called)))
