@@ -15,8 +15,7 @@ from typer.main import get_command, get_group
 from cutset import __version__
 from cutset.cli.output import Console
 from cutset.errors import CutsetError, UsageError
-from cutset.model.wording import did_you_mean
-from cutset.report.printable import visible
+from cutset.model.wording import did_you_mean, visible
 
 # What the help shows, in its order, with where each command is. Their modules are imported when a command is used, not
 # for the help: all of them take more than a second.

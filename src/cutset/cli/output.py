@@ -10,7 +10,7 @@ from typing import Any
 
 import rich.console
 
-from cutset.report.printable import visible
+from cutset.model.wording import visible
 
 
 class Console(rich.console.Console):

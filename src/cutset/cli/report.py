@@ -27,11 +27,11 @@ from cutset.errors import UsageError
 from cutset.model.campaign import Campaign
 from cutset.model.outcome import Verdict
 from cutset.model.proof import CheckedCampaign
+from cutset.model.wording import visible
 from cutset.report.campaign import baseline, explanation, proof
 from cutset.report.campaign.baseline import Comparison
 from cutset.report.campaign.sarif import Places
 from cutset.report.campaign.terminal import to_lines
-from cutset.report.printable import visible
 from cutset.report.replaying import from_here
 
 ExplainOption = Annotated[

@@ -1,4 +1,4 @@
-"""How counted things and near misses are put into words, alike in every message and report."""
+"""How counted things, near misses and what others wrote are put into words, alike in every message and report."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -32,3 +32,10 @@ def quoted(names: Iterable[str]) -> str:
 def sentences(*parts: str) -> str:
     """Parts of a hint, of which some may be empty."""
     return " ".join(filter(None, parts))
+
+
+def visible(text: str) -> str:
+    """Control characters, escape sequences and what reverses the direction of writing become visible; lines stay."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text)

@@ -4,12 +4,7 @@ from typing import Any
 
 from rich.markup import escape
 
-
-def visible(text: str) -> str:
-    """Control characters, escape sequences and what reverses the direction of writing become visible; lines stay."""
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text)
+from cutset.model.wording import visible
 
 
 def printable(text: str) -> str:

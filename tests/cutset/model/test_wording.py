@@ -1,6 +1,6 @@
 import pytest
 
-from cutset.model.wording import count, did_you_mean, known_names, plural, sentences
+from cutset.model.wording import count, did_you_mean, known_names, plural, sentences, visible
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,8 @@ def test_what_is_close_is_asked_for_and_nothing_is_when_nothing_is_close() -> No
 def test_a_hint_is_put_together_from_what_there_is_to_say() -> None:
     assert sentences(did_you_mean("zzz", ["a"]), known_names(["a", "b"])) == "Known: `a`, `b`"
     assert sentences("One.", "", "Two.") == "One. Two."
+
+
+def test_what_is_not_printable_is_shown_and_lines_stay() -> None:
+    assert visible("a\r\x9b31m\u202eb\ud800\n\tc") == "a\\r\\x9b31m\\u202eb\\ud800\n\\tc"
+    assert visible("plain ü 漢") == "plain ü 漢"

@@ -1,17 +1,12 @@
 from rich.text import Text
 
-from cutset.report.printable import all_visible, printable, visible
+from cutset.report.printable import all_visible, printable
 
 
 def test_neither_markup_nor_control_characters_get_through() -> None:
     shown = printable("[red]\x1b[2J\nü")
     assert shown == "\\[red]\\x1b[2J\\nü"
     assert Text.from_markup(shown).plain == "[red]\\x1b[2J\\nü"
-
-
-def test_what_is_not_printable_is_shown_and_lines_stay() -> None:
-    assert visible("a\r\x9b31m\u202eb\ud800\n\tc") == "a\\r\\x9b31m\\u202eb\\ud800\n\\tc"
-    assert visible("plain ü 漢") == "plain ü 漢"
 
 
 def test_every_text_of_a_document_is_shown() -> None:

@@ -103,12 +103,9 @@ def _foreign(headers: Headers, server: tuple[str, int]) -> str:
     own = {f"{host}:{port}" for host in (address, "localhost", f"[{address}]")}
     if (host := headers.get("host", "")) not in own:
         return f"this is none of its names: {host[:100]!r}"
-    if headers.get("origin", f"http://{host}") != f"http://{host}":
-        return "it was sent by another page"
-    if (
-        headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
-        and headers.get("sec-fetch-mode") != "navigate"
-    ):
+    embedded = headers.get("sec-fetch-mode", "navigate") != "navigate"  # else somebody followed a link
+    elsewhere = embedded and headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+    if elsewhere or headers.get("origin", f"http://{host}") != f"http://{host}":
         return "it was sent by another page"
     return ""
 

@@ -12,11 +12,11 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from cutset.model.finding import Finding
 from cutset.model.summary import CampaignSummary, RequestSummary
+from cutset.model.wording import visible
 from cutset.report.campaign.baseline import Comparison, Standing
 from cutset.report.campaign.gaps import asides, gaps
 from cutset.report.campaign.scope import complete, evidence, of_effect, of_variation
 from cutset.report.campaign.terminal import describe_cut
-from cutset.report.printable import visible
 
 
 def to_xml(summary: CampaignSummary, replay: str, comparison: Comparison | None = None) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from cutset.model.drill import DrillResult, DrillVerdict, worst_first
+from cutset.model.wording import visible
 from cutset.report.drill.terminal import phase_in_words
 from cutset.report.drill.timeline import draw_timeline
-from cutset.report.printable import visible
 
 _STYLE = """
 :root{color-scheme:light dark;--ground:#fff;--ink:#1c2430;--muted:#5d6878;--line:#d5dbe3;--soft:#f6f8fa;--bad:#d92d20;

@@ -13,8 +13,7 @@ from itertools import groupby
 from cutset.model.reproduction.log import LogComparison, LogPart, LogRow
 from cutset.model.reproduction.result import FailureMessage, Reproduction, ReproductionResult
 from cutset.model.reproduction.site import FiredFault
-from cutset.model.wording import count
-from cutset.report.printable import visible
+from cutset.model.wording import count, visible
 from cutset.report.reproduction.causal_picture import draw_causes, kind_in_words, message_in_words, xml_text
 from cutset.report.reproduction.terminal import (
     TEST,
