@@ -381,4 +381,7 @@ async def quotes(port: int) -> AsyncIterator[None]:
 if __name__ == "__main__":
     given = json.loads(sys.argv[1])
     with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.run(application(given), port=int(given["port"]), log_level="warning", access_log=False)
+        # Longer than clients keep connections: who closes an idle one as it is used again would fail that request.
+        uvicorn.run(
+            application(given), port=int(given["port"]), log_level="warning", access_log=False, timeout_keep_alive=600
+        )

@@ -292,3 +292,33 @@ def test_every_python_tells_whom_a_request_waits_for(version):
     done = subprocess.run(command, env={"PYTHONPATH": str(agent)}, capture_output=True, text=True, check=True)
     group = " group" if version not in {"3.9", "3.10"} else ""
     assert done.stdout == f"own awaited gather wait_for wait shield nested{group} | forgotten\n"
+
+
+def test_what_may_be_the_work_of_others_is_not_counted_among_the_calls_of_the_request(installed, client, fails):
+    async def work():
+        client.execute("a")
+
+    async def serve():
+        with installed.request((ENDPOINT, "connection-refused", {"occurrence": 2})):
+            await started_task(work)
+            return fails(), fails()
+
+    with other_request():
+        assert asyncio.run(serve()) == (False, True)
+    assert [span["occurrence"] for span in installed.spans(ENDPOINT)] == ["0", "1", "2"]
+
+
+def test_a_recorded_request_is_followed_wherever_it_goes(installed, recorded):
+    found = []
+
+    async def work():
+        found.append(sorted(request.outgoing_headers()))
+
+    async def serve():
+        entry = request.enter([("baggage", "a=1")], "GET /")
+        await started_task(work)
+        request.leave(entry)
+
+    with other_request():
+        asyncio.run(serve())
+    assert found == [["baggage", "traceparent"]]

@@ -166,7 +166,7 @@ def leave(
 def outgoing_headers() -> dict[str, str]:
     """What an outgoing call must carry so that the plan arrives; hooks leave alone what is already set."""
     request = current()
-    if request is None or request.refusal():
+    if request is None or (request.plan and request.refusal()):
         return {}
     return {"traceparent": f"00-{request.trace_id}-{_operation.get() or request.span_id}-01", **request.carried}
 

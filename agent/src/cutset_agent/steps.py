@@ -100,12 +100,16 @@ def begin(
         call = hook.describe(args, kwargs)
         if call is not None:
             step.call = call
-            step.number = request.count(call.endpoint)
-            if call.payload is not None:  # before the call, which may use up what it sends
-                step.payload = _as_bytes(_asked("payload", call, call.payload))
-            _choose_fault(step, now, args)
-            # Who is still in the context of a request that has long ended does not work for it.
-            if "not_fired" in step.facts or not request.reach.is_over():
+            if refusal := request.refusal() if request.plan else "":
+                # It may be the work of others, and is no call of the request: it is told of, and not counted.
+                step.facts["not_fired"] = refusal
+                if any(_planned(step, now)):
+                    return step
+            else:
+                step.number = request.count(call.endpoint)
+                if call.payload is not None:  # before the call, which may use up what it sends
+                    step.payload = _as_bytes(_asked("payload", call, call.payload))
+                _choose_fault(step, now, args)
                 return step
     except Exception as error:  # noqa: BLE001 -- the host's call matters more
         count_error("describe", error)
@@ -117,16 +121,17 @@ def _as_bytes(payload: bytes | str | None) -> bytes | None:
     return payload.encode("utf-8", "surrogateescape") if isinstance(payload, str) else payload
 
 
-def _choose_fault(step: HookStep, now: float, args: tuple[Any, ...]) -> None:
+def _planned(step: HookStep, now: float) -> Iterator[wire.WireFault]:
     target = wire.WireTarget(requests.settings.service, step.call.endpoint)
-    for fault in (fault for part in step.request.plan if part.expires >= now for fault in part.faults_at(target)):
+    return (fault for part in step.request.plan if part.expires >= now for fault in part.faults_at(target))
+
+
+def _choose_fault(step: HookStep, now: float, args: tuple[Any, ...]) -> None:
+    for fault in _planned(step, now):
         if (fault.occurrence and fault.occurrence != step.number) or 0 < fault.attempts < step.number:
             continue
         if fault.percent < 100 and _chance.random() * 100 >= fault.percent:
             continue
-        if refusal := step.request.refusal():
-            step.facts["not_fired"] = refusal
-            return
         if fault.kind == "D":
             _choose_delay(step, fault.value)
         else:
