@@ -54,7 +54,16 @@ def test_checks_are_counted_over_all_traces(monkeypatch):
     monkeypatch.setattr(wire, "decode", lambda *given: asked.append(given) or decode(*given))
     junk = ",".join(f"cutset={part}" for number in range(100) for part in parts(trace_id=f"{number + 1:032x}"))
     assert read([FRESH, JAEGER, ("baggage", junk)]) == ()
-    assert len(asked) == carriers.MAX_TRIED
+    assert len(asked) == carriers.MAX_REFUSED
+    malformed = ",".join(f"cutset={number}" for number in range(100))
+    assert read([FRESH, JAEGER, ("baggage", malformed)]) == ()
+    assert len(asked) == carriers.MAX_REFUSED + carriers.MAX_TRIED
+
+
+@pytest.mark.parametrize(("before", "counts"), [(15, True), (16, False)])
+def test_behind_too_many_wrong_signatures_nothing_counts(before, counts):
+    junk = [part for number in range(before) for part in parts(trace_id=f"{number + 1:032x}")]
+    assert bool(read([W3C, ("baggage", wire.to_baggage([*junk, *parts()]))])) == counts
 
 
 def test_what_names_plan_and_trace_is_carried_on():

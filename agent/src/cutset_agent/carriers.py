@@ -14,7 +14,8 @@ TRACE_HEADERS = frozenset(
     }
 )
 JAEGER_PREFIX = "uberctx-"
-MAX_TRIED = 64  # signature checks per request, refused ones included: who cannot sign must not make us work
+MAX_TRIED = 64  # values and traces tried per request: twice the parts that 8 KiB of baggage can hold
+MAX_REFUSED = 16  # wrong signatures per request: who cannot sign must not make us work
 
 _MEMBER = r"cutset[0-9]*\s*=\s*([A-Za-z0-9._~%-]+)\s*(?:;|$)"
 _MEMBERS = {name: re.compile(r"\s*" + _MEMBER) for name in ("tracestate", "baggage")}
@@ -38,15 +39,16 @@ def read_plan(
         return ()
     ids = list(dict.fromkeys(each[-wire.TRACE_DIGITS :] for each in (*trace_ids, *traces_in(found))))
     parts: dict[wire.WirePart, None] = {}
-    tried = 0
+    tried = refused = 0
     for value in values:
         for at, trace_id in enumerate(ids):
-            if tried == MAX_TRIED:
+            if tried == MAX_TRIED or refused == MAX_REFUSED:
                 return tuple(parts)
             tried += 1
             try:
                 parts[wire.decode(value, key, environment, trace_id, now)] = None
-            except wire.WireError:
+            except wire.WireError as error:
+                refused += isinstance(error, wire.WrongSignatureError)
                 continue
             ids[0], ids[at] = trace_id, ids[0]  # the other parts are of the same trace
             break

@@ -57,6 +57,10 @@ class PlanRejectedError(WireError):
     """A received value is not a valid plan; the text is the reason."""
 
 
+class WrongSignatureError(PlanRejectedError):
+    """It took work to tell."""
+
+
 @dataclass(frozen=True, order=True)
 class WireTarget:
     """Where a fault happens. An empty API means every API of the service, an empty replica every replica.
@@ -173,7 +177,7 @@ def decode(value: str, key: bytes, environment: str, trace_id: str, now: float) 
     if not trace_id[-TRACE_DIGITS:].strip("0"):
         raise PlanRejectedError("no trace")
     if not hmac.compare_digest(_proof(_shared(key), environment, trace_id, match["body"]), match["proof"]):
-        raise PlanRejectedError("wrong signature")
+        raise WrongSignatureError("wrong signature")
     faults = []
     for kind, number, percent, attempts, occurrence, ids in _GROUP.findall(match["groups"]):
         fault = WireFault(kind, int(number), int(percent or 100), int(attempts or 0), int(occurrence or 0))

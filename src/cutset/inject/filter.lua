@@ -12,7 +12,8 @@ local KEY = os.getenv("CUTSET_KEY") or ""
 local MIN_KEY_BYTES = 32
 local ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 local MAX_VALUE_CHARACTERS = 256 -- longer ones are not ours: not worth a signature check
-local MAX_TRIED = 64             -- signature checks per request: twice what 8 KiB of baggage can hold
+local MAX_TRIED = 64             -- values and traces tried per request: twice the parts that 8 KiB of baggage can hold
+local MAX_REFUSED = 16           -- wrong signatures per request: who cannot sign must not make us work
 local MAX_REMEMBERED = 1000      -- entries per memo and worker: a megabyte at most
 local MAX_LIFE = 120 * 1000      -- milliseconds: who once could sign must not keep plans for later
 local SCHEME = PUBLIC_KEY and "e" or "h"
@@ -259,7 +260,8 @@ local function traces_in(headers)
   return ids
 end
 
--- Those that are refused count as well: who cannot sign must not make us work.
+local function is_enough(found) return found.tried >= MAX_TRIED or found.refused >= MAX_REFUSED end
+
 local function collect_value(found, value)
   local expiry = #value <= MAX_VALUE_CHARACTERS and match(value, BODY)
   local expires = expiry and number_of(expiry) or 0
@@ -268,7 +270,7 @@ local function collect_value(found, value)
     return
   end
   for i, trace in ipairs(found.traces) do
-    if found.tried >= MAX_TRIED then return end
+    if is_enough(found) then return end
     found.tried = found.tried + 1
     local part = part_of(value .. "@" .. trace, value, trace, found.handle)
     if part then
@@ -276,6 +278,7 @@ local function collect_value(found, value)
       found.traces[1], found.traces[i] = found.traces[i], found.traces[1] -- the other parts are of the same trace
       return
     end
+    found.refused = found.refused + 1
   end
 end
 
@@ -288,7 +291,7 @@ local function collect_members(found, headers, name, prefix)
   local member_pattern = "^%s*" .. prefix .. "cutset%d*%s*=%s*([%w._~%%-]+)%s*"
   for i = 0, headers:getNumValues(name) - 1 do
     for member in gmatch(headers:getAtIndex(name, i), "[^,]+") do
-      if found.tried >= MAX_TRIED then return end
+      if is_enough(found) then return end
       -- The whole member, but for the properties that baggage may have.
       local value = match(member, member_pattern .. "$") or match(member, member_pattern .. ";")
       if value then collect_value(found, plain(value)) end
@@ -298,7 +301,7 @@ end
 
 -- `carriers` says which of them held a valid part: what services hand on shows by it.
 local function parts_in(handle, headers)
-  local found = { tried = 0, traces = traces_in(headers), now = handle:timestamp(), handle = handle }
+  local found = { tried = 0, refused = 0, traces = traces_in(headers), now = handle:timestamp(), handle = handle }
   local carriers = {}
   local function note(carrier, before)
     if #found > before then carriers[#carriers + 1] = carrier end
@@ -312,7 +315,7 @@ local function parts_in(handle, headers)
   count = note("datadog", count)
   local name, number = "uberctx-cutset", 1
   local value = headers:get(name)
-  while value and found.tried < MAX_TRIED do
+  while value and not is_enough(found) do
     collect_value(found, plain(value))
     number = number + 1
     value = headers:get(name .. number)

@@ -323,6 +323,28 @@ def test_of_a_request_with_very_many_plans_only_the_first_are_looked_at(lab, bef
     assert status == (503 if before < 64 else 200)
 
 
+@pytest.mark.parametrize(("before", "status"), [(15, 503), (16, 200)])
+def test_behind_too_many_wrong_signatures_nothing_counts(lab, before, status):
+    genuine = lab.headers("solo/*", carriers=["baggage"])
+    value = genuine["baggage"].removeprefix("cutset=")
+    forged = ",".join(f"cutset={value[:-2]}{number:02d}" for number in range(before))
+
+    headers = genuine | {"baggage": f"{forged},{genuine['baggage']}"}
+    assert lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=headers).status_code == status
+
+
+def test_a_plan_that_somebody_read_does_nothing_in_another_trace(lab):
+    for number in range(64):
+        trace_id = f"{0x4BF92F3577B34DA6A3CE929D0E0E4736 + number:032x}"
+        read = lab.headers("solo/*", trace_id=trace_id, carriers=["tracestate", "baggage", "jaeger", "datadog"])
+        plan = {name: value for name, value in read.items() if "cutset" in name + value}
+        other = f"{int(trace_id, 16) ^ 1 << number:032x}"
+        for named in ({"traceparent": f"00-{other}-00f067aa0ba902b7-01"}, {"x-b3-traceid": other[16:]}, {}):
+            assert lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=plan | named).status_code == 200
+        own = {"traceparent": f"00-{other}-00f067aa0ba902b7-01", "x-b3-traceid": trace_id[16:]}
+        assert lab.client.get(f"http://{lab.mesh.addresses['solo']}/", headers=plan | own).status_code == 503
+
+
 def test_helper_headers_never_reach_the_service(lab):
     forged = {"x-cutset-gate": "1", "x-envoy-fault-abort-request": "503", "x-envoy-fault-throughput-response": "1"}
     delayed = lab.headers("solo/GET /:delay(1ms),100%")
