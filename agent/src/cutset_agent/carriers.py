@@ -15,7 +15,7 @@ TRACE_HEADERS = frozenset(
 )
 JAEGER_PREFIX = "uberctx-"
 MAX_TRIED = 64  # values and traces tried per request: twice the parts that 8 KiB of baggage can hold
-MAX_REFUSED = 16  # wrong signatures per request: who cannot sign must not make us work
+MAX_REFUSED = 5  # wrong signatures per request: so many headers name a trace, and the first part is tried for each
 
 _MEMBER = r"cutset[0-9]*\s*=\s*([A-Za-z0-9._~%-]+)\s*(?:;|$)"
 _MEMBERS = {name: re.compile(r"\s*" + _MEMBER) for name in ("tracestate", "baggage")}

@@ -13,7 +13,7 @@ local MIN_KEY_BYTES = 32
 local ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 local MAX_VALUE_CHARACTERS = 256 -- longer ones are not ours: not worth a signature check
 local MAX_TRIED = 64             -- values and traces tried per request: twice the parts that 8 KiB of baggage can hold
-local MAX_REFUSED = 16           -- wrong signatures per request: who cannot sign must not make us work
+local MAX_REFUSED = 5            -- wrong signatures per request: so many headers name a trace, for the first part
 local MAX_REMEMBERED = 1000      -- entries per memo and worker: a megabyte at most
 local MAX_LIFE = 120 * 1000      -- milliseconds: who once could sign must not keep plans for later
 local SCHEME = PUBLIC_KEY and "e" or "h"
@@ -62,10 +62,13 @@ local function compressed(state, text)
   return state
 end
 
--- The digest of what led to `state`, `before` bytes of whole blocks, and `text`.
+-- The words of the digest of what led to `state`, `before` bytes of whole blocks, and `text`.
 local function finished(state, before, text)
   local length = before + #text
-  state = compressed(state, text .. "\128" .. string.rep("\0", (55 - length) % 64) .. "\0\0\0\0" .. big_endian(length * 8))
+  return compressed(state, text .. "\128" .. string.rep("\0", (55 - length) % 64) .. "\0\0\0\0" .. big_endian(length * 8))
+end
+
+local function bytes_of(state)
   local bytes = {}
   for i = 1, 8 do bytes[i] = big_endian(state[i]) end
   return table.concat(bytes)
@@ -76,9 +79,14 @@ local function xored(text, value)
 end
 
 -- What both hashes of HMAC begin with is the same for every plan: done once.
-local padded_key = #KEY > 64 and finished(START, 0, KEY) or KEY
+local padded_key = #KEY > 64 and bytes_of(finished(START, 0, KEY)) or KEY
 padded_key = padded_key .. string.rep("\0", 64 - #padded_key)
 local INNER, OUTER = compressed(START, xored(padded_key, 0x36)), compressed(START, xored(padded_key, 0x5c))
+
+local function digit(number)
+  local index = band(number, 63) + 1
+  return sub(ALPHABET, index, index)
+end
 
 local function digits(number, width)
   local text = ""
@@ -96,13 +104,11 @@ local function number_of(text)
 end
 
 local function mac(text)
-  local digest = finished(OUTER, 64, finished(INNER, 64, text))
-  local proof = ""
-  for i = 1, 12, 3 do
-    local b1, b2, b3 = byte(digest, i, i + 2)
-    proof = proof .. digits(b1 * 65536 + b2 * 256 + b3, 4)
-  end
-  return proof
+  local a, b, c = unpack(finished(OUTER, 64, bytes_of(finished(INNER, 64, text))))
+  return digit(rshift(a, 26)) .. digit(rshift(a, 20)) .. digit(rshift(a, 14)) .. digit(rshift(a, 8))
+    .. digit(rshift(a, 2)) .. digit(bor(lshift(a, 4), rshift(b, 28))) .. digit(rshift(b, 22)) .. digit(rshift(b, 16))
+    .. digit(rshift(b, 10)) .. digit(rshift(b, 4)) .. digit(bor(lshift(b, 2), rshift(c, 30))) .. digit(rshift(c, 24))
+    .. digit(rshift(c, 18)) .. digit(rshift(c, 12)) .. digit(rshift(c, 6)) .. digit(c)
 end
 
 -- An integer of ASN.1: no leading zeros but the one that keeps it positive.
@@ -235,16 +241,13 @@ local function from_decimal(text)
   return string.format("%04x%04x%04x%04x", unpack(limbs))
 end
 
-local function hex(most)
-  return function(text) return text and #text <= most and text or "" end
-end
+local function up_to_32(id) return #id <= 32 and id or "" end
 
 local TRACE_HEADERS = {
   { "traceparent", "^%s*%x%x%-(%x+)%-", function(id) return #id == 32 and id or "" end },
-  { "uber-trace-id", "^%s*(%x+):", hex(32) },
-  { "uber-trace-id", "^%s*(%x+)%%3[Aa]", hex(32) },
+  { "uber-trace-id", "^%s*(%x+):", up_to_32 },
   { "b3", "^%s*(%x+)%-", function(id) return (#id == 16 or #id == 32) and id or "" end },
-  { "x-b3-traceid", "^%s*(%x+)%s*$", hex(32) },
+  { "x-b3-traceid", "^%s*(%x+)%s*$", up_to_32 },
   { "x-datadog-trace-id", "^%s*(%d+)%s*$", function(id) return #id <= 20 and from_decimal(id) or "" end },
 }
 
@@ -252,8 +255,8 @@ local function traces_in(headers)
   local ids = {}
   for _, rule in ipairs(TRACE_HEADERS) do
     local name, pattern, read = unpack(rule)
-    local value = headers:getNumValues(name) > 0 and headers:getAtIndex(name, 0) or ""
-    local id = match(value, pattern)
+    local value = headers:get(name) -- of several lines, with commas between them
+    local id = value and match(match(value:gsub("%%3[Aa]", ":"), "^[^,]*"), pattern)
     id = id and short_id(read(id))
     if id and not ids[id] then ids[#ids + 1], ids[id] = id, true end
   end
@@ -335,7 +338,7 @@ local function decide(parts, api, family, attempt)
 end
 
 local HELPERS = {
-  "x-cutset-gate", "x-envoy-fault-abort-request", "x-envoy-fault-abort-grpc-request",
+  "x-envoy-fault-abort-request", "x-envoy-fault-abort-grpc-request",
   "x-envoy-fault-abort-request-percentage", "x-envoy-fault-delay-request", "x-envoy-fault-delay-request-percentage",
 }
 local REQUEST_HEADER = {
@@ -362,7 +365,7 @@ end
 
 function envoy_on_request(handle)
   local headers = handle:headers()
-  for _, name in ipairs(HELPERS) do headers:remove(name) end -- nobody else may ask
+  headers:remove("x-cutset-gate") -- nobody else may ask
   local parts = parts_in(handle, headers)
   local metadata = handle:streamInfo():dynamicMetadata()
   if #parts == 0 then
@@ -376,6 +379,7 @@ function envoy_on_request(handle)
   -- Who calls past a sidecar sends no such header; then `get` returns no value at all, which tonumber does not take.
   local attempt = tonumber(headers:get("x-envoy-attempt-count") or 1) or 1
   local names = {}
+  for _, name in ipairs(HELPERS) do headers:remove(name) end
   local delay = decide(parts, api, "delays", attempt)
   if delay then names[1] = ask(headers, delay, grpc) end
   local answer = decide(parts, api, "answers", attempt)
