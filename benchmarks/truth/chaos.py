@@ -106,7 +106,7 @@ def _campaign(shop: MortalShop, folder: Path, key: str, kills: list[Kill], tally
         if _is_complete(folder):
             tally.recovered += sum(tally.kills.values()) - struck
             return
-    print(f"campaign {tally.campaigns} was never complete", file=sys.stderr)
+    print(f"campaign {tally.campaigns} was never complete: {(folder / 'output').read_text()[-3000:]}", file=sys.stderr)
 
 
 def _explore(shop: MortalShop, folder: Path, key: str, kills: list[Kill], tally: Tally) -> int:

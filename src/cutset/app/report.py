@@ -75,7 +75,8 @@ def exit_code(summary: CampaignSummary, comparison: Comparison | None = None) ->
     """
     if comparison.failures if comparison is not None else summary.findings:
         return 1
-    return 0 if summary.complete and not summary.out_of_reach else 3
+    blind = comparison is not None and any(comparison.blind(request.name) for request in summary.requests)
+    return 0 if summary.complete and not summary.out_of_reach and not blind else 3
 
 
 def explain(store: Path, campaign: str, cut: str, requests: Sequence[str] = ()) -> tuple[str, list[ExplainedRequest]]:

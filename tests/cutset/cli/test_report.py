@@ -2,19 +2,21 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 import typer
-from tests.samples.campaign import EVENTS, RUN, audited, experiment
+from tests.samples.broken_service import broken_service
+from tests.samples.campaign import EVENTS, RUN, audited, experiment, points
 
 from cutset.cli.explore import explore_command
 from cutset.cli.report import report_command
 from cutset.errors import UsageError
 from cutset.model.event import CampaignEvent, CampaignStarted, RequestFinished
-from cutset.model.outcome import Verdict
+from cutset.model.outcome import Outcome, Verdict
 from cutset.model.run import RunFinished
 from cutset.model.summary import summarise
 from cutset.report.campaign.baseline import accept, to_yaml
@@ -114,15 +116,35 @@ def test_wrong_usage_is_explained_before_anything_runs(
 def test_an_exploration_that_could_not_tell_is_neither_new_nor_fine() -> None:
     accept_all_of(COMPLETE)
 
-    result = subprocess.run(
-        [sys.executable, "-m", "cutset", "explore", "--against", "baseline.yaml", "--junit", "j.xml"],
-        env={"PATH": "/usr/bin:/bin", "CUTSET_KEY": "k" * 32},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    with broken_service() as (url, collector_port):
+        Path("cutset.yaml").write_text(
+            f"requests: [{{path: /}}]\ntarget: {{url: '{url}'}}\nlimits: {{trace_timeout: 2}}\n"
+            f"collector: {{http_port: {collector_port}, grpc_port: 0, export_interval: 0.1}}\n"
+        )
+        result = subprocess.run(
+            [sys.executable, "-m", "cutset", "explore", "--against", "baseline.yaml", "--junit", "j.xml"],
+            env={"PATH": "/usr/bin:/bin", "CUTSET_KEY": "k" * 32},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
 
     assert result.returncode == 3
     assert "? undecided  GET /  cart/GetCart  the campaign injected nothing" in result.stdout
     assert len(list(ET.parse("j.xml").iter("error"))) == 1
+
+
+def test_a_campaign_that_decides_nothing_of_what_was_accepted_is_not_fine() -> None:
+    """Also if it is complete by its own words: its calls are no longer those of which it was told."""
+    survived = Outcome(frozenset(), Verdict.SURVIVED, "200", path=points("other/Get"), calls=points("other/Get"))
+    audit = replace(audited("GET /", runs=(survived,)), calls=points("other/Get"))
+    events = [replace(COMPLETE[0], requests=("GET /",)), audit]
+    record([*events, RequestFinished(request="GET /", complete_up_to=3, reason=""), RunFinished()])
+
+    with pytest.raises(typer.Exit) as end:
+        report_command(against=accept_all_of(COMPLETE), junit_file=Path("j.xml"))
+
+    assert end.value.exit_code == 3
+    (error,) = ET.parse("j.xml").iter("error")
+    assert "nothing of what was accepted could be decided" in error.text

@@ -90,6 +90,13 @@ class Comparison:
     def undecided(self) -> list[Reviewed]:
         return [each for each in self.reviewed if each.verdict is Verdict.UNKNOWN]
 
+    def blind(self, request: str) -> str:
+        """Why nothing can be compared: of all that was accepted of this request, nothing could be decided."""
+        own = [each for each in self.reviewed if each.accepted.finding.request == request and each.accepted.failed]
+        if not own or any(each.verdict is not Verdict.UNKNOWN for each in own):
+            return ""
+        return f"nothing of what was accepted could be decided: {own[0].words}"
+
     def standing_of(self, finding: Finding) -> Compared:
         return next(each for each in (*self.findings, *self.degradations) if each.finding == finding)
 

@@ -28,7 +28,7 @@ def to_xml(summary: CampaignSummary, replay: str, comparison: Comparison | None 
 
 
 def _suite(request: RequestSummary, summary: CampaignSummary, replay: str, comparison: Comparison | None) -> Element:
-    cases = [_search_case(request, summary)]
+    cases = [_search_case(request, summary, comparison.blind(request.name) if comparison else "")]
     cases += [_finding_case(finding, replay, comparison) for finding in request.findings]
     cases += _better_cases(request.name, comparison)
     suite = Element("testsuite", {"name": _text(request.name), "tests": str(len(cases))})
@@ -38,12 +38,12 @@ def _suite(request: RequestSummary, summary: CampaignSummary, replay: str, compa
     return suite
 
 
-def _search_case(request: RequestSummary, summary: CampaignSummary) -> Element:
+def _search_case(request: RequestSummary, summary: CampaignSummary, blind: str) -> Element:
     case, started = _case(request.name, "search"), summary.started
     headline = complete(request, started) if request.complete_up_to >= 0 else "not tested"
     scope = [each for each in (of_effect(started), of_variation(request, started)) if each]
     besides = [*asides(request), *scope]
-    if problems := gaps(request, summary):
+    if problems := [*gaps(request, summary), *filter(None, [blind])]:
         _add(case, "error", headline, "incomplete", "\n".join([*problems, *besides]))
     else:
         SubElement(case, "system-out").text = _text("\n".join([headline, *besides]))
