@@ -28,7 +28,7 @@ It ends with one JSON line:
     plain_rounds_ratio, mixed_injections_ratio                       the same
     ratio_to_exact_bound                                             on a sample; null without SciPy
     shuffled_systems, shuffled_misses, counter_examples_missed
-    hidden_call_systems, hidden_call_misses                          hybrid and strict certificates together
+    hidden_call_systems, hidden_call_misses                          exact and independent certificates together
     hidden_call_cuts, hidden_call_misses_fastfi                      all cuts, and those that path clauses alone lose
     cache_systems, cache_misses, cache_misses_one_try                many requests per experiment, and one
     flaky_runs, flaky_wrong, requests_per_injection, flaky_wrong_fastfi_one_try
@@ -101,7 +101,7 @@ OURS: Mapping[str, Mapping[str, Any]] = {
 }
 RANDOM_MODES: Mapping[str, Mapping[str, Any]] = {
     "batch": {},
-    "strict": {"certificates": Certificates.STRICT},
+    "independent": {"certificates": Certificates.INDEPENDENT},
     "no inventory": {"inventory": frozenset()},
 }
 RECKLESS = ("one try",)  # is wrong by design

@@ -35,7 +35,7 @@ def points(*apis: str) -> Points:
 
 
 @st.composite
-def systems(draw: st.DrawFn, *, hidden: bool = False, varying: bool = False, most_replicas: int = 3) -> System:
+def systems(draw: st.DrawFn, *, hidden: bool = False, varying: bool = False, most_replicas: int = 2) -> System:
     """An API may be called from several places, by each kind of call. All but `hidden` ones are monotone.
 
     In `varying` ones paths differ without any fault, by more than which replicas serve.
@@ -132,6 +132,7 @@ def outcome_of(execution: Execution, path: Points | None) -> Outcome:
         path=path or frozenset(),
         failed=frozenset(execution.failed),
         calls=frozenset(execution.calls),
+        fired=execution.faulted & execution.calls,
         retried=frozenset(execution.retried),
     )
 
@@ -152,6 +153,31 @@ def is_honest(result: SearchResult, truth: set[Points]) -> bool:
     """Given what is minimal: then whatever else fails contains one of these, too."""
     known = [*result.minimal_cuts, *result.undecided]
     return all(any(each <= cut for each in known) for cut in truth if len(cut) <= result.complete_up_to)
+
+
+def assert_right(result: SearchResult, truth: set[Points], system: System) -> None:
+    """All that fails is found; but where a replica is reached only if others are down, nobody can tell that from luck.
+
+    Then what its fault alone does stays undecided, and so may what contains it.
+    """
+    assert result.finished
+    assert not result.undecided or _pins_replicas(system)
+    for cut in truth - set(result.minimal_cuts):
+        assert any(undecided <= cut for undecided in result.undecided)
+    for cut in set(result.minimal_cuts) - truth:
+        assert any(known < cut and any(each <= known for each in result.undecided) for known in truth)
+
+
+def _pins_replicas(node: System | None) -> bool:
+    match node:
+        case Call(body=body, attempts=attempts, zone=zone):
+            return bool(attempts or zone) or _pins_replicas(body)
+        case All(parts) | FirstOf(parts):
+            return any(map(_pins_replicas, parts))
+        case Optional(part, then):
+            return _pins_replicas(part) or _pins_replicas(then)
+        case _:
+            return False
 
 
 def subsets(every: Points, most: int) -> Iterator[Points]:

@@ -92,6 +92,7 @@ class ClassSearch:
             reason=reason,
             undecided=result.undecided,
             assumption=result.assumption,
+            exact_up_to=min(result.exact_up_to, complete_up_to),
             masked=tuple((each.cut, each.survived) for each in result.masked if each.cut in result.minimal_cuts),
             predicted=(*result.predicted, *trusted),
         )

@@ -32,7 +32,7 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class SearchChoice:
     strategy: StrategyName = StrategyName.CUTS
-    certificates: Certificates = Certificates.HYBRID  # what a surviving experiment is taken to prove
+    certificates: Certificates = Certificates.EXACT  # what a surviving experiment is taken to prove
     across_requests: AcrossRequests = AcrossRequests.VERIFY  # what fails one request class, for the others
 
 

@@ -63,7 +63,9 @@ CertificatesOption = Annotated[
     Certificates | None,
     typer.Option(
         "--certificates",
-        help="What a surviving experiment proves. *strict* assumes less about the services and takes more experiments.",
+        help="What a surviving experiment proves. *exact* assumes only that behaviour depends on which faults fire; "
+        "*independent* also that failures which do together what they do alone do not upset each other unseen, "
+        "which takes fewer experiments.",
     ),
 ]
 AcrossRequestsOption = Annotated[

@@ -2,57 +2,41 @@
 
 LDFI and FastFI (§3.1) take a surviving request's path P as proof that every set that misses P survives. That is unsound
 where a tolerated failure hides a mandatory call ("optional X, then Y only if X answered": the survivor of {X} does not
-call Y, so its path says that Y is harmless). Here a survivor is a *certificate* with a condition. With P all that it
-called without a fault, whether the answer was of use or the call failed by itself (who tolerates its 500 need not
-tolerate our 503), and E the faults that fired, it *covers* a set H, that is, proves that H survives,
+call Y, so its path says that Y is harmless). Here a survivor is a *certificate* with a condition. With C all that it
+called, whatever came of it, and F the faults that fired, it *covers* a set H, that is, proves that H survives,
 
-- strict: if H misses P and contains E. This needs only that a request's behaviour depends on which faults fire, and not
-  on which replica serves. Replicas of a call are alternatives once one call was seen to try a second one when the first
-  failed; until then all that were ever called belong to P, since a balancer sends the next request elsewhere.
-- hybrid: also if H misses P and touches nothing that is *hidden*: no call that *vanished*, one that was made in a run
-  in which less failed, but not in this one; and none of several calls that failed together, unless it was seen to fail
-  alone (or, if it is only made once others failed, with fewer of them), since what it leads to by itself may have
-  vanished, too. This needs, besides, that failures which are tolerated one by one do not upset each other unseen.
+- exact: if H contains F and misses the rest of C. Then H and F agree wherever this run asked, so that their runs are
+  the same one, if a request's behaviour depends on nothing but which faults fire. A call that failed by itself was
+  called: who tolerates its 500 need not tolerate our 503. A delay that was waited for fired.
+- independent, where replicas are told apart: also if H misses the rest of C and touches nothing that is *hidden*: no
+  call that *vanished*, one that was made in a run in which less failed, but not in this one; and none of several calls
+  that failed together, unless it was seen to fail alone (or, if it is only made once others failed, with fewer of
+  them), since what it leads to by itself may have vanished, too. Elsewhere it is `cutset.search.superposition`.
 
-Where paths vary without any fault (caches), a call that was made in another run in which exactly the same failed, but
-not in this one, though each might have gone the other's way and nothing took its place, is *wavering*: a certificate
-says nothing about it.
+Replicas of a call are alternatives once one call was seen to try a second one when the first failed: then C has only
+the one that answered. Until then all that were ever called belong to C, since a balancer sends the next request
+elsewhere.
 
-A set that no certificate covers and that contains no failing set is *uncovered*: nobody knows whether it survives. In
-terms of clauses: it hits the zone of each clause whose condition it contains. So the minimal uncovered sets are
-minimal hitting sets of the clauses without a condition, extended, where they meet conditions, by points of those zones.
+Where runs vary without any fault (caches), a call that was made in another run in which exactly the same failed, but
+not in this one, is *wavering*: a certificate says nothing about it.
+
+A set that no certificate covers and that contains no failing set is *uncovered* (`cutset.search.uncovered`): nobody
+knows whether it survives.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from cutset.model.fault import points_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.search.bitset import bits
-from cutset.search.hitting_sets import minimal_hitting_sets
 from cutset.search.strategy import Certificates, Masked
+from cutset.search.uncovered import Clause, Cover, strongest
 
-ASSUMPTIONS = {
-    Certificates.HYBRID: "behaviour depends on which faults fire, and failures that are tolerated one by one do not "
-    "upset each other unseen",
-    Certificates.STRICT: "behaviour depends on which faults fire",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """Whatever contains `condition` and misses `zone` is covered."""
-
-    zone: int
-    condition: int = 0
-
-    def covers(self, candidate: int) -> bool:
-        return not candidate & self.zone and self.condition & candidate == self.condition
-
-    def implies(self, other: "Clause") -> bool:
-        return self.zone & other.zone == self.zone and self.condition & other.condition == self.condition
+DETERMINISM = "behaviour depends on which faults fire"
+REPLICAS_ARE_ALIKE = "a replica that was seen to stand in for another serves as well"
+INDEPENDENCE = "failures that do together what they do alone do not upset each other unseen"
 
 
 @dataclass(slots=True)
@@ -61,8 +45,8 @@ class Certificate:
 
     outcome: Outcome
     cut: int
-    path: int
-    failed: int
+    path: int  # what was called and had no fault
+    failed: int  # the faults that fired, but for those of replicas that another one stood in for
     calls: int
     vanished: int = 0
 
@@ -87,16 +71,17 @@ class Evidence:
         self._point_bits: dict[Point, int] = {}
         self._call_bits: dict[Point, int] = {}  # by point without replica
         self._call_of_point: list[int] = []
-        self._clauses: list[Clause] | None = None
+        self._clauses: dict[Certificates, list[Clause]] = {}
+        self._cover: Cover | None = None
 
     def learn(self, outcome: Outcome) -> None:
         cut = self.to_bits(points_of(outcome.cut))
-        self._clauses = None
+        self._forget_clauses()
         if outcome.verdict is Verdict.FAILED:
             self._outcomes_of_failing.setdefault(cut, outcome)
             self.assume_failing(cut)
-        elif outcome.verdict is Verdict.UNKNOWN:
-            self._unknown.append(cut)
+        elif outcome.verdict is Verdict.UNKNOWN or self.to_bits(outcome.calls - outcome.fired) & cut:
+            self._unknown.append(cut)  # it was called, and nothing proves that its fault happened
         else:
             self._certify(cut, outcome)
         self._ever_called |= self.to_bits(outcome.calls)  # a failing run shows replicas, too
@@ -106,24 +91,27 @@ class Evidence:
         if not any(known & cut == known for known in self.failing):
             self.failing = [known for known in self.failing if known & cut != cut] + [cut]
 
-    def clauses(self) -> list[Clause]:
-        """Without those that others imply."""
-        if self._clauses is None:
-            self._clauses = strongest(
-                clause for certificate in self.certificates for clause in self.clauses_of(certificate)
+    def clauses(self, kind: Certificates | None = None) -> list[Clause]:
+        """Without those that others imply; `kind` is that of the search, unless told otherwise."""
+        kind = kind or self.kind
+        if kind not in self._clauses:
+            self._clauses[kind] = strongest(
+                clause for certificate in self.certificates for clause in self.clauses_of(certificate, kind)
             )
-        return self._clauses
+        return self._clauses[kind]
 
-    def clauses_of(self, certificate: Certificate) -> Iterator[Clause]:
+    def clauses_of(self, certificate: Certificate, kind: Certificates | None = None) -> Iterator[Clause]:
         zone = self._with_alternatives(certificate.path) | self.in_points(self.wavering_in(certificate))
         zone &= ~certificate.failed
-        if self.kind is Certificates.STRICT:
-            yield Clause(zone, certificate.failed)
-        else:
+        if self.infers_by_hidden_calls(kind):
             hidden = self.hidden_by(certificate)
             yield Clause(zone | hidden)
-            if hidden:
-                yield Clause(zone, certificate.failed)
+            if not hidden:
+                return
+        yield Clause(zone, certificate.failed)
+
+    def infers_by_hidden_calls(self, kind: Certificates | None = None) -> bool:
+        return (kind or self.kind) is Certificates.INDEPENDENT and self.tells_replicas_apart()
 
     def _with_alternatives(self, path: int) -> int:
         """A balancer sends the next request elsewhere: other replicas are alternatives once one was seen to step in."""
@@ -138,7 +126,7 @@ class Evidence:
         return found & ~certificate.calls
 
     def hidden_by(self, certificate: Certificate) -> int:
-        """The points that a hybrid certificate says nothing of, unless all that failed in its run fails."""
+        """The points that an independent certificate says nothing of, unless all that failed in its run fails."""
         unwitnessed = certificate.failed
         if self.in_calls(unwitnessed).bit_count() == 1:
             unwitnessed = 0
@@ -149,7 +137,9 @@ class Evidence:
         return self.in_points(certificate.vanished) | unwitnessed
 
     def covers(self, candidate: int) -> bool:
-        return candidate in self.accepted or any(clause.covers(candidate) for clause in self.clauses())
+        if self._cover is None:
+            self._cover = Cover(self.clauses())
+        return candidate in self.accepted or self._cover.clause_for(candidate) is not None
 
     def undecided(self) -> list[int]:
         """Sets whose own outcome stayed unknown and that no other experiment decides."""
@@ -185,16 +175,26 @@ class Evidence:
 
     def settle(self, cut: int) -> None:
         """Take what its own experiments showed, since no certificate will ever cover it."""
-        if any(known.cut == cut for known in self.certificates):
+        own = [known for known in self.certificates if known.cut == cut]
+        if own and not any(map(self.missed_by, own)):
             self.accepted.add(cut)
         else:
             self._unknown.append(cut)
+
+    def missed_by(self, certificate: Certificate) -> int:
+        """Faulted replicas that the balancer did not choose, in a call that was never seen to try another one."""
+        made = self.in_points(certificate.calls & ~self._failed_over)
+        return certificate.cut & made & ~self.to_bits(certificate.outcome.fired)
 
     def all_points(self) -> int:
         return (1 << len(self._points)) - 1
 
     def has_replicas(self) -> bool:
+        """So that there may be others that nobody told of."""
         return any(point.replica for point in self._points)
+
+    def tells_replicas_apart(self) -> bool:
+        return any(points & (points - 1) for points in self.points_of_call)
 
     def in_points(self, calls: int) -> int:
         points = 0
@@ -220,14 +220,13 @@ class Evidence:
         # Whatever was called and had no fault was relied on to be as it was: that it answered may matter even if the
         # answer was of no use, and how it failed by itself may matter to who tolerates that and no other failure.
         path = self.to_bits(outcome.path | outcome.calls) & ~cut
-        fired = self.to_bits(outcome.calls) & cut
-        failed = self.to_bits(outcome.failed) & cut
+        fired, failed = (self.to_bits(each) & cut for each in (outcome.fired, outcome.failed))
+        replaced = self.to_bits(outcome.retried)
         new = Certificate(
             outcome=outcome,
             cut=cut,
             path=path,
-            # A fault that fired and was waited for (a delay) is a condition, too; unless another replica answered.
-            failed=cut & self.in_points(self.in_calls(failed)) | self._of_one_replica(fired),
+            failed=cut & self.in_points(self.in_calls(failed)) | fired & ~replaced,
             calls=self.in_calls(self.to_bits(outcome.calls | outcome.path)),
         )
         if any(
@@ -243,20 +242,19 @@ class Evidence:
         if not new.failed:
             self._usual_calls |= new.calls
 
-    def _of_one_replica(self, points: int) -> int:
-        return sum(point for point in bits(points) if self.in_points(self.in_calls(point)).bit_count() == 1)
-
     def _compare(self, known: Certificate, other: Certificate) -> None:
         """What the first run made and the second, in which at least as much failed, did not."""
         missing = known.calls & ~other.calls
         if known.failed == other.failed:
-            # A call that others take the place of is one of several ways; one that nothing replaces comes and goes.
-            replaced = other.calls & ~known.calls
-            possible = self._could_take(known.path, other.cut) and self._could_take(other.path, known.cut)
-            if missing and possible and not replaced:
+            # Both are runs of one plan, as far as it was asked: what one made comes and goes by itself. Unless the
+            # plan was known without being asked, as where routing avoids what is down.
+            if not self._is_routed(known, other) and not self._is_routed(other, known):
                 self._wavering[known.failed] = self._wavering.get(known.failed, 0) | missing
         elif known.failed & other.failed == known.failed:
             other.vanished |= missing
+
+    def _is_routed(self, run: Certificate, around: Certificate) -> bool:
+        return bool(run.cut) and not run.outcome.fired and not self._could_take(around.path, run.cut)
 
     def _could_take(self, path: int, cut: int) -> bool:
         """By other replicas, if need be."""
@@ -270,57 +268,11 @@ class Evidence:
             self.points_of_call.append(0)
         self.points_of_call[call.bit_length() - 1] |= self._point_bits[point]
         self._call_of_point.append(call)
-        self._clauses = None  # a replica of a call that vanished, maybe
+        self._forget_clauses()  # a replica of a call that vanished, maybe
 
-
-def strongest(clauses: Iterable[Clause]) -> list[Clause]:
-    kept: list[Clause] = []
-    for clause in sorted(set(clauses), key=lambda each: (each.zone.bit_count(), each.condition.bit_count())):
-        if not any(other.implies(clause) for other in kept):
-            kept.append(clause)
-    return kept
-
-
-class OutOfPatienceError(Exception):
-    """The enumeration took too long; all sets smaller than `size` had been served."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__(f"too many sets of {size} points")
-        self.size = size
-
-
-def uncovered_sets(
-    clauses: Sequence[Clause],
-    max_size: int,
-    *,
-    accepted: Collection[int] = (),
-    points: int = 0,
-    patience: int = 1_000_000,
-) -> Iterator[int]:
-    """Each set of at most so many points that no clause covers contains one of these. The smallest first.
-
-    Sets that are accepted count as covered, but not what contains them: they are extended by any of the points.
-    Patience is in steps of a few microseconds; raises OutOfPatienceError.
-    """
-    conditional = [clause for clause in clauses if clause.condition]
-    unconditional = [clause.zone for clause in clauses if not clause.condition]
-    steps = iter(range(patience))
-    larger: list[set[int]] = [set() for _ in range(max_size + 2)]  # by size: what is covered, with one more point
-    for size in range(max_size + 1):
-        hitting = minimal_hitting_sets(
-            unconditional, size, min_size=size, may_go_on=lambda: next(steps, None) is not None
-        )
-        for candidate in chain(sorted(larger[size]), (each for each in hitting if each not in larger[size])):
-            covering = next((clause for clause in conditional if clause.covers(candidate)), None)
-            if covering is None and candidate not in accepted:
-                yield candidate
-            else:
-                for point in bits((covering.zone if covering else points) & ~candidate):
-                    larger[size + 1].add(candidate | point)
-            if next(steps, None) is None:
-                raise OutOfPatienceError(size)
-        if next(steps, None) is None:  # it may have run out between two sets
-            raise OutOfPatienceError(size)
+    def _forget_clauses(self) -> None:
+        self._clauses = {}
+        self._cover = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,12 @@ from random import Random
 
 from cutset.model.fault import points_of
 from cutset.model.outcome import Outcome, Points, Verdict
-from cutset.search.certificates import ASSUMPTIONS, Evidence, OutOfPatienceError
+from cutset.search.certificates import DETERMINISM, INDEPENDENCE, REPLICAS_ARE_ALIKE, Evidence
 from cutset.search.steps.confirm import confirm
 from cutset.search.steps.cover import cover
 from cutset.search.steps.diagnose import ask_again, diagnose
 from cutset.search.steps.discover import discover, discovered
+from cutset.search.steps.level import level
 from cutset.search.steps.merge import merge
 from cutset.search.steps.state import (
     FIRST_COVER_ROUND,
@@ -33,10 +34,12 @@ from cutset.search.steps.state import (
     RoundPlan,
     SearchState,
     in_size,
+    is_plainly_replicated,
     open_sets,
     settled_sets,
 )
-from cutset.search.strategy import SearchResult, SearchSettings
+from cutset.search.strategy import Certificates, SearchResult, SearchSettings
+from cutset.search.uncovered import OutOfPatienceError
 
 COVER_GROWTH = 4  # of a round, as long as what is expected to survive does
 LEAST_SHARE = 1 / 16  # of the calls of a set that covers; with less, its target is asked for alone
@@ -63,7 +66,7 @@ class CutSearch:
         self._state = SearchState(settings, evidence, chance, Discovery(needed=not settings.inventory))
         self._round: list[int] = []  # what is left of it, the next one last
         self._pending: set[int] = set()
-        self._proof: _Proof | None = None  # if computed since the last outcome
+        self._proofs: dict[Certificates, _Proof] = {}  # computed since the last outcome
 
     def ask(self, limit: int) -> list[Points]:
         cuts = self._hand_out(limit)
@@ -84,7 +87,7 @@ class CutSearch:
         self._pending.discard(cut)
         known = state.evidence.all_points()
         state.evidence.learn(outcome)
-        self._proof = None
+        self._proofs = {}
         failed = outcome.verdict is Verdict.FAILED
         if failed and state.plan.targets.get(cut, cut) != cut:
             state.unexpected.add(cut)
@@ -92,7 +95,7 @@ class CutSearch:
 
     def result(self) -> SearchResult:
         state, evidence = self._state, self._state.evidence
-        proof = self._prove()
+        proof, exact = self._prove(), self._prove(Certificates.EXACT)
         return SearchResult(
             minimal_cuts=tuple(evidence.to_points(cut) for cut in evidence.failing if in_size(state, cut)),
             complete_up_to=proof.complete_up_to,
@@ -104,8 +107,8 @@ class CutSearch:
                 evidence.to_points(cut) for cut in state.predicted if cut in self._round or cut in self._pending
             ),
             certificates=len(evidence.certificates),
-            assumption=ASSUMPTIONS[evidence.kind]
-            + (", and what failed another request fails this one" if state.settings.trust_hints else ""),
+            assumption=_assumption(state, beyond=exact.complete_up_to if exact != proof else None),
+            exact_up_to=exact.complete_up_to,
             masked=evidence.masked(),
         )
 
@@ -128,21 +131,39 @@ class CutSearch:
             if plan := _plan_faults(state):
                 return replace(plan, cuts=plan.cuts[: state.settings.round_size or None])
             state.evidence.settle(uncovered)  # where paths vary, survivors may certify nothing, however often we ask
-            self._proof = None
+            self._proofs = {}
         return RoundPlan()
 
-    def _prove(self) -> _Proof:
-        if self._proof is None:
-            state, most = self._state, self._state.settings.max_size
-            settled = settled_sets(state.evidence)
-            if state.evidence.baseline() is None:
-                return _Proof(most if 0 in settled else -1)
-            try:
-                found = next(open_sets(state, state.evidence.clauses(), settled), None)
-                self._proof = _Proof(most if found is None else found.bit_count() - 1, found)
-            except OutOfPatienceError as error:
-                self._proof = _Proof(error.size - 1)
-        return self._proof
+    def _prove(self, kind: Certificates | None = None) -> _Proof:
+        """By certificates of this kind; of the search's own, unless told otherwise."""
+        kind = kind or self._state.settings.certificates
+        if kind not in self._proofs:
+            self._proofs[kind] = _prove(self._state, kind)
+        return self._proofs[kind]
+
+
+def _prove(state: SearchState, kind: Certificates) -> _Proof:
+    evidence, most = state.evidence, state.settings.max_size
+    settled = settled_sets(evidence)
+    if evidence.baseline() is None:
+        return _Proof(most if 0 in settled else -1)
+    try:
+        found = next(open_sets(state, evidence.clauses(kind), settled), None)
+    except OutOfPatienceError as error:
+        return _Proof(error.size - 1)
+    return _Proof(most if found is None else found.bit_count() - 1, found)
+
+
+def _assumption(state: SearchState, beyond: int | None) -> str:
+    """`beyond` this size the proof needs independence; None: nowhere."""
+    parts = [DETERMINISM]
+    if state.evidence.tells_replicas_apart():
+        parts.append(REPLICAS_ARE_ALIKE)
+    if state.settings.trust_hints:
+        parts.append("what failed another request fails this one")
+    if beyond is not None:
+        parts.append(f"beyond size {max(beyond, 0)}, {INDEPENDENCE}")
+    return ", and ".join(parts)
 
 
 def _is_still_wanted(state: SearchState, cut: int) -> bool:
@@ -158,9 +179,13 @@ def _plan_faults(state: SearchState) -> RoundPlan:
         state.discovery = discover(state)
         if state.discovery.needed:
             return RoundPlan((state.discovery.cut,))
+    if not state.evidence.tells_replicas_apart():
+        plan = level(state)
+        state.predicted = frozenset(plan.cuts)
+        return plan
     cuts = confirm(state)
     state.predicted = frozenset(cuts)
-    if state.settings.one_shot and state.rounds <= 1:
+    if state.rounds <= 1 and _may_do_all_at_once(state):
         rows = cover(state, expected=cuts)
         plan = replace(rows, cuts=(*cuts, *rows.cuts))
     elif single := [cut for cut in cuts if state.evidence.in_calls(cut).bit_count() == 1]:
@@ -168,6 +193,12 @@ def _plan_faults(state: SearchState) -> RoundPlan:
     else:
         plan = _merged(state) or RoundPlan(tuple(cuts))
     return plan or ask_again(state) or _diagnosed(state) or cover(state)
+
+
+def _may_do_all_at_once(state: SearchState) -> bool:
+    """Exact certificates gain nothing by what is known of tolerated failures when rows are chosen."""
+    evidence = state.evidence
+    return state.settings.one_shot or (is_plainly_replicated(evidence) and not evidence.infers_by_hidden_calls())
 
 
 def _merged(state: SearchState) -> RoundPlan:

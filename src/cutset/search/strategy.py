@@ -24,14 +24,14 @@ from cutset.model.point import Point
 class Certificates(StrEnum):
     """What a surviving experiment is taken to prove; see `cutset.search.certificates`."""
 
-    HYBRID = "hybrid"
-    STRICT = "strict"
+    EXACT = "exact"
+    INDEPENDENT = "independent"
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
     max_size: int
-    certificates: Certificates = Certificates.HYBRID
+    certificates: Certificates = Certificates.EXACT
     inventory: Points = frozenset()  # replicas known beforehand; the others are learnt from traces
     weights: Mapping[Point, float] = field(default_factory=dict)  # of APIs, by impact; the heavier are tried first
     hints: tuple[Points, ...] = ()  # cuts that fail other request classes: of what is predicted, tried first
@@ -64,6 +64,7 @@ class SearchResult:
     predicted: tuple[Points, ...] = ()  # cuts that are expected to fail and have not been tried
     certificates: int = 0  # experiments that survived; each proves that many other sets survive
     assumption: str = ""  # what `complete_up_to` rests on
+    exact_up_to: int = -1  # the part of it that rests on this alone: behaviour depends on which faults fire
     masked: tuple[Masked, ...] = ()
 
 

@@ -112,8 +112,8 @@ def test_the_papers_strategies_report_only_what_fails(tmp_path: Path, strategy: 
     assert isinstance(events[-1], RunFinished)
 
 
-def test_strict_certificates_find_the_same(tmp_path: Path) -> None:
-    events = run(tmp_path, SimulatedLaboratory(), changed(SETTINGS, certificates=Certificates.STRICT))
+def test_independent_certificates_find_the_same(tmp_path: Path) -> None:
+    events = run(tmp_path, SimulatedLaboratory(), changed(SETTINGS, certificates=Certificates.INDEPENDENT))
 
     assert found(events) == TRUTH
     assert events[-1] == RunFinished(reason="")
@@ -185,6 +185,10 @@ def test_killed_at_any_event_and_resumed_nothing_is_lost_or_repeated(limits: dic
         assert found(ledger.written) == TRUTH
 
 
+def _is_unknown(event: CampaignEvent) -> bool:
+    return isinstance(event, ExperimentFinished) and event.outcome.verdict is Verdict.UNKNOWN
+
+
 def test_a_campaign_killed_many_times_repeats_nothing_and_finds_the_same(tmp_path: Path) -> None:
     random_delays = random.Random(7)
     kills = 0
@@ -199,7 +203,8 @@ def test_a_campaign_killed_many_times_repeats_nothing_and_finds_the_same(tmp_pat
         kills += process.wait() == -signal.SIGKILL
 
     assert kills >= 5
-    assert max(Counter(experiments_of(recorded(tmp_path))).values()) == 1
+    decided = [event for event in recorded(tmp_path) if not _is_unknown(event)]  # that is tried again
+    assert max(Counter(experiments_of(decided)).values()) == 1
     assert found(recorded(tmp_path)) == TRUTH
 
 

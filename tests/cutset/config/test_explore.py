@@ -73,7 +73,7 @@ def test_a_full_file_is_read(write):
         limits:
           {max_size: 2, parallel: 4, repeats: 1, flake_rate: 0.05, error_rate: 0.01, experiments: 7, rounds: 6,
            minutes: 1.5, trace_timeout: 0.5}
-        search: {strategy: microfi, certificates: strict, across_requests: trust}
+        search: {strategy: microfi, certificates: independent, across_requests: trust}
         effect: delay(250ms)
         points: replica
     """)
@@ -98,7 +98,7 @@ def test_a_full_file_is_read(write):
             minutes=1.5,
             trace_timeout=0.5,
         ),
-        search=SearchChoice(StrategyName.MICROFI, Certificates.STRICT, AcrossRequests.TRUST),
+        search=SearchChoice(StrategyName.MICROFI, Certificates.INDEPENDENT, AcrossRequests.TRUST),
         effect=Effect(EffectKind.DELAY, 250),
         points="replica",
     )
@@ -145,7 +145,7 @@ def test_wrong_search_settings_are_answered_with_the_right_ones(write):
         "  `limits.rounds`: expected a whole number from 0 on, found -1",
         "  `limits.minutes`: expected minutes from 0 on, found -2",
         f'  `search.strategy`: expected {strategies}, found "fastfy"',
-        '  `search.certificates`: expected `hybrid` or `strict`, found "lax"',
+        '  `search.certificates`: expected `exact` or `independent`, found "lax"',
         '  `search.across_requests`: expected `verify` or `trust`, found "maybe"',
         "  `search.across`: unknown key. Valid keys: `across_requests`, `certificates`, `strategy`",
     ]

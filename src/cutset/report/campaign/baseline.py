@@ -222,7 +222,7 @@ def _reviewed(
     requests = {request.name: request for request in summary.requests}
     outcomes = {name: outcomes_of(name, events) for name in requests}
     effects = {fault.effect for each in outcomes.values() for outcome in each for fault in outcome.cut}
-    certificates = Certificates(summary.started.certificates or Certificates.HYBRID)
+    certificates = Certificates(summary.started.certificates or Certificates.EXACT)
     for name, own in accepted.items():
         if name not in requests:
             yield from (Reviewed(each, Verdict.UNKNOWN, "the campaign has no such request") for each in own)

@@ -111,7 +111,7 @@ def _points(text: str, outcomes: Mapping[str, Sequence[Outcome]], requests: Iter
 
 def _certificates(events: Sequence[CampaignEvent]) -> Certificates:
     recorded = [event.certificates for event in events if isinstance(event, CampaignStarted) and event.certificates]
-    return Certificates(recorded[-1]) if recorded else Certificates.HYBRID
+    return Certificates(recorded[-1]) if recorded else Certificates.EXACT
 
 
 def _closest(wanted: str, known: Iterable[str]) -> str:

@@ -39,6 +39,7 @@ def _request(request: RequestSummary, replay: str, started: CampaignStarted) -> 
     return {
         "name": request.name,
         "complete_up_to": request.complete_up_to,
+        "exact_up_to": request.exact_up_to,
         "assumption": request.assumption,
         "problem": request.problem,
         "calls": sorted(map(str, request.calls)),

@@ -9,9 +9,10 @@ from cutset.model.wording import count
 
 
 def complete(request: RequestSummary, started: CampaignStarted) -> str:
-    """The headline."""
+    """The headline, with the part that rests on determinism alone, where more is assumed beyond that."""
+    exact = f" (exact up to {request.exact_up_to})" if -1 < request.exact_up_to < request.complete_up_to else ""
     how = f" for {started.effect}" if started.effect else ""
-    return f"complete up to size {request.complete_up_to}{how}"
+    return f"complete up to size {request.complete_up_to}{exact}{how}"
 
 
 def of_effect(started: CampaignStarted) -> str:

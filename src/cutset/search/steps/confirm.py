@@ -8,26 +8,22 @@ from contextlib import suppress
 from itertools import combinations, islice
 
 from cutset.search.bitset import bits
-from cutset.search.certificates import Clause, OutOfPatienceError, strongest, uncovered_sets
-from cutset.search.steps.state import SearchState, in_size, is_open, is_plainly_replicated
+from cutset.search.steps.state import (
+    LARGEST_ROUND,
+    SearchState,
+    by_promise,
+    in_size,
+    is_open,
+    is_plainly_replicated,
+)
+from cutset.search.uncovered import Clause, OutOfPatienceError, strongest, uncovered_sets
 
-PREDICTIONS = 20_000  # looked at in one round
 CONFIRM_GROWTH = 32  # of a round, as long as predictions hold
 
 
 def confirm(state: SearchState) -> list[int]:
-    """What failed other requests first, then the smallest, then the heaviest, then the most unlike the known cuts.
-
-    So that, of predictions that are wrong for the same reason, few are ventured before that shows.
-    """
     evidence = state.evidence
-    known = 0
-    for cut in evidence.failing:
-        known |= cut if in_size(state, cut) else 0
-    hints = {evidence.to_bits(hint) for hint in state.settings.hints}
-    cuts = sorted(cut for cut in _predicted(state) if cut not in state.asked)
-    state.random.shuffle(cuts)
-    cuts.sort(key=lambda cut: (cut not in hints, cut.bit_count(), -_weight(state, cut), (cut & known).bit_count()))
+    cuts = by_promise(state, (cut for cut in _predicted(state) if cut not in state.asked))
     if not is_plainly_replicated(evidence) and not state.settings.one_shot:
         replicated = sum(points.bit_count() > 1 for points in evidence.points_of_call)
         # One prediction that holds may be luck.
@@ -46,7 +42,9 @@ def _predicted(state: SearchState) -> set[int]:
     )
     calls: list[int] = []
     with suppress(OutOfPatienceError):
-        calls.extend(islice(uncovered_sets(clauses, state.settings.max_size), PREDICTIONS))
+        for each in islice(uncovered_sets(clauses, state.settings.max_size), LARGEST_ROUND):
+            if not any(smaller & each == smaller for smaller in calls):  # it fails, as predicted
+                calls.append(each)
     predicted = {evidence.in_points(each) for each in calls} | set(_siblings(state))
     return {cut for cut in predicted if in_size(state, cut) and is_open(state, cut)}
 
@@ -60,7 +58,3 @@ def _siblings(state: SearchState) -> Iterator[int]:
         if in_size(state, cut) and calls.bit_count() == 1 and replicas.bit_count() <= 8:
             for chosen in combinations(bits(replicas), cut.bit_count()):
                 yield sum(chosen)
-
-
-def _weight(state: SearchState, cut: int) -> float:
-    return sum(state.settings.weights.get(point.of_api, 0.0) for point in state.evidence.to_points(cut))

@@ -8,7 +8,6 @@ a covering-array problem (`cutset.search.steps.covering_array`); otherwise they 
 from collections.abc import Sequence
 
 from cutset.search.bitset import bits
-from cutset.search.certificates import Clause, strongest
 from cutset.search.steps.covering_array import choose_paths
 from cutset.search.steps.skeleton import Skeleton, best_path
 from cutset.search.steps.state import (
@@ -19,7 +18,7 @@ from cutset.search.steps.state import (
     settled_sets,
     some_open_sets,
 )
-from cutset.search.strategy import Certificates
+from cutset.search.uncovered import Clause, strongest
 
 COVER_EFFORT = 400  # see `choose_paths`: a few seconds for the largest requests, which an experiment is worth
 
@@ -38,12 +37,12 @@ def cover(state: SearchState, *, expected: Sequence[int] = ()) -> RoundPlan:
 def _skeletons(state: SearchState) -> list[Skeleton]:
     """Without those for which a shorter one serves as well."""
     evidence = state.evidence
-    strict = evidence.kind is Certificates.STRICT
+    exact = not evidence.infers_by_hidden_calls()
     found: dict[tuple[int, int], Skeleton] = {}
     for known in evidence.certificates:
         hidden = evidence.hidden_by(known) | evidence.in_points(evidence.wavering_in(known))
-        skeleton = Skeleton(evidence.in_calls(known.path), known.failed, hidden, strict and bool(known.failed))
-        key = (skeleton.calls, skeleton.failed if strict else hidden)
+        skeleton = Skeleton(evidence.in_calls(known.path), known.failed, hidden, exact and bool(known.failed))
+        key = (skeleton.calls, skeleton.failed if exact else hidden)
         if key not in found or skeleton.failed.bit_count() < found[key].failed.bit_count():
             found[key] = skeleton
     free = [each for each in found.values() if not each.hidden and not each.conditional]
@@ -58,7 +57,7 @@ def _covering_array(state: SearchState, skeletons: list[Skeleton], settled: list
     """Where one skeleton serves for all: the complements of paths by `choose_paths`, without targets of their own."""
     evidence = state.evidence
     free = [each for each in skeletons if each.calls and not each.hidden and not each.conditional]
-    if len(free) != 1 or state.share < 1 or (len(skeletons) > 1 and evidence.kind is Certificates.HYBRID):
+    if len(free) != 1 or state.share < 1 or (len(skeletons) > 1 and evidence.infers_by_hidden_calls()):
         return []
     skeleton = free[0]
     columns = [evidence.in_points(call) for call in bits(skeleton.calls)]

@@ -6,8 +6,8 @@ And where it survived, but not as foreseen, what it was meant to cover is asked 
 from dataclasses import dataclass
 
 from cutset.search.bitset import bits
-from cutset.search.certificates import Clause
 from cutset.search.steps.state import RoundPlan, SearchState, in_size, is_open, some_open_sets
+from cutset.search.uncovered import Clause
 
 EXPLANATIONS = 16  # of one unexpected failure, tried in one round
 REPEATED_ASKS = 6  # of a set that survives on paths that vary, without the call in question
@@ -22,12 +22,14 @@ class Diagnosis:
 def ask_again(state: SearchState) -> RoundPlan:
     """A row that survived on another path than foreseen leaves its target open, as does one that stayed unknown.
 
-    And where paths vary, a set may survive because the call in question was not made.
+    And where runs vary, a set may survive because the call in question was not made, or another replica served it.
     """
     evidence, asked = state.evidence, state.asked
     direct = [cut for cut in dict.fromkeys(state.owed) if cut not in asked and is_open(state, cut)]
     if not direct:
-        survived = {known.cut for known in evidence.certificates if evidence.wavering_in(known)}
+        survived = {
+            known.cut for known in evidence.certificates if evidence.wavering_in(known) or evidence.missed_by(known)
+        }
         direct = [
             cut for cut in survived if in_size(state, cut) and 0 < asked[cut] < REPEATED_ASKS and is_open(state, cut)
         ]

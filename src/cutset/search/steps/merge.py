@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from cutset.search.bitset import bits
 from cutset.search.certificates import Certificate
 from cutset.search.steps.state import SearchState
-from cutset.search.strategy import Certificates
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ def merge(state: SearchState) -> Merger | None:
     """
     evidence = state.evidence
     first = evidence.baseline()
-    if first is None or evidence.kind is Certificates.STRICT:
+    if first is None or not evidence.infers_by_hidden_calls():
         return None
     every = tolerated = 0
     for known in evidence.certificates:

@@ -18,7 +18,7 @@ class Skeleton:
     calls: int
     failed: int
     hidden: int
-    conditional: bool  # strict: it only certifies sets that contain `failed`
+    conditional: bool  # exact: it only certifies sets that contain `failed`
 
     def certifies(self, candidate: int) -> bool:
         """Given a path with these calls that the candidate misses."""

@@ -1,16 +1,18 @@
 """What Cutset's own strategy knows and remembers between rounds. The steps read it; `cutset.search.cuts` changes it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from random import Random
 
 from cutset.search.bitset import bits
-from cutset.search.certificates import Clause, Evidence, OutOfPatienceError, uncovered_sets
+from cutset.search.certificates import Evidence
 from cutset.search.strategy import SearchSettings
+from cutset.search.uncovered import Clause, OutOfPatienceError, uncovered_sets
 
 FIRST_COVER_ROUND = 4
+LARGEST_ROUND = 20_000  # sets that are looked at for one round
 SAMPLED_CANDIDATES = 600  # enough to tell which path covers most
 
 
@@ -87,3 +89,37 @@ def some_open_sets(state: SearchState, clauses: Sequence[Clause], settled: Seque
     with suppress(OutOfPatienceError):
         found.extend(islice(open_sets(state, clauses, settled), SAMPLED_CANDIDATES))
     return found
+
+
+def smallest_open_sets(state: SearchState) -> list[int]:
+    """All of the smallest size."""
+    found: list[int] = []
+    every = open_sets(state, state.evidence.clauses(), settled_sets(state.evidence))
+    with suppress(OutOfPatienceError):
+        for cut in islice(every, LARGEST_ROUND):
+            if found and cut.bit_count() > found[0].bit_count():
+                break
+            found.append(cut)
+    return found
+
+
+def by_promise(state: SearchState, cuts: Iterable[int]) -> list[int]:
+    """What failed other requests first, then the smallest, then the heaviest, then the most unlike the known cuts.
+
+    So that, of predictions that are wrong for the same reason, few are ventured before that shows.
+    """
+    evidence = state.evidence
+    known = 0
+    for cut in evidence.failing:
+        known |= cut if in_size(state, cut) else 0
+    hints = {evidence.to_bits(hint) for hint in state.settings.hints}
+    shuffled = sorted(cuts)
+    state.random.shuffle(shuffled)
+    return sorted(
+        shuffled,
+        key=lambda cut: (cut not in hints, cut.bit_count(), -_weight(state, cut), (cut & known).bit_count()),
+    )
+
+
+def _weight(state: SearchState, cut: int) -> float:
+    return sum(state.settings.weights.get(point.of_api, 0.0) for point in state.evidence.to_points(cut))

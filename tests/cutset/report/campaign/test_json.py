@@ -42,7 +42,7 @@ def test_a_document_holds_everything_a_machine_needs() -> None:
 def test_a_document_says_how_the_search_was_made_and_what_it_cost() -> None:
     document = to_document(summarise(EVENTS), "one", REPLAY)
 
-    assert (document["strategy"], document["certificates"], document["across_requests"]) == ("cuts", "hybrid", "verify")
+    assert (document["strategy"], document["certificates"], document["across_requests"]) == ("cuts", "exact", "verify")
     assert (document["failures_needed"], document["flake_rate"]) == (2, 0.01)
     assert document["false_finding_chance"] == pytest.approx(0.0002)
     assert document["requests_per_experiment"] == 3.0

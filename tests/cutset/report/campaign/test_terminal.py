@@ -37,7 +37,7 @@ the budget of experiments is spent  4 experiments in 3 rounds, 12 requests
 GET /down  not tested: unhealthy baseline: 3 of 3 without faults failed: 500 with `[bold]oops`
 
 2 minimal cuts in 3 request classes, 9 experiments of 3.0 requests each, 1 unknown
-Strategy `cuts`, hybrid certificates
+Strategy `cuts`, exact certificates
 A failure is believed after 2 in a row: at 1 % flaky answers a false finding has a chance of at most 0.02 % \
 per experiment"""
 

@@ -1,0 +1,22 @@
+"""Level: where replicas are not told apart, all sets of the smallest size that is open are injected in one round.
+
+An exact certificate decides just the sets that agree with its run on what it called, so that no experiment decides a
+larger set for another. Of the smallest open sets each fires as a whole (what does not fire is decided by the run of
+what does), hence needs an experiment of its own, whatever the method: level by level, the number of experiments is the
+least there is, and the rounds are k + 1, with the fault-free one.
+"""
+
+from cutset.search.steps.diagnose import REPEATED_ASKS
+from cutset.search.steps.state import (
+    RoundPlan,
+    SearchState,
+    by_promise,
+    smallest_open_sets,
+)
+
+
+def level(state: SearchState) -> RoundPlan:
+    """Where runs vary, what survived because a call was not made is asked for again."""
+    found = smallest_open_sets(state)
+    fresh = [cut for cut in found if cut not in state.asked]
+    return RoundPlan(tuple(by_promise(state, fresh) or [cut for cut in found if state.asked[cut] < REPEATED_ASKS]))
