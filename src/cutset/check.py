@@ -140,7 +140,7 @@ def _checked(
         degraded=sum(outcome.verdict is Verdict.DEGRADED for outcome in proof.survivors),
         points=len(proof.bit),
         runs=len(proof.runs),
-        uncoverable=tuple(_uncoverable(audits[-1])) if audits else (),
+        uncoverable=tuple(_uncoverable(audits[-1], proof.runs)) if audits else (),
         undecided=end.undecided,
         trusted=trusted,
         by_failover=bool(proof.failed_over),
@@ -151,8 +151,8 @@ def _checked(
     )
 
 
-def _uncoverable(audited: RequestAudited) -> Iterator[Uncoverable]:
-    yield from audited.uncoverable
+def _uncoverable(audited: RequestAudited, runs: Sequence[Outcome]) -> Iterator[Uncoverable]:
+    yield from sorted({*audited.uncoverable, *(each for outcome in runs for each in outcome.uncoverable)})
     told = {each.call for each in audited.uncoverable}
     for call in sorted({str(_call(point)) for point in audited.not_reached} - told):
         yield Uncoverable(call, OutOfReach.OTHER_TRACE)

@@ -81,6 +81,10 @@ SERVICES: Mapping[str, Mapping[str, tuple[Call, ...]]] = {  # service -> API -> 
         "/mixed": (Call("relay", "/pass"),),
         "/fresh": (ITEMS, Call("currency", "/convert", fresh=True)),
         "/direct": (ITEMS, Call("ad", "/ads", direct=True)),
+        "/rescued": (
+            Call("currency", "/convert", direct=True, shown=False),
+            Call("cart", "/items", shown=False, instead=Call("ad", "/ads", direct=True, shown=False)),
+        ),
         "/leaf": (),
         "/twins": (Call("twins", "/one"),),
         "/balanced": (Call("balanced", "/one"),),

@@ -15,7 +15,7 @@ from cutset.experiment.trial import Bench, Trial, attempt
 from cutset.lineage.calls import entry_span
 from cutset.lineage.completeness import Instrumentation, instrumentation_of, missing_part
 from cutset.lineage.path import foreign_attempts
-from cutset.lineage.uncoverable import in_other_traces, past_mesh, without_plan
+from cutset.lineage.uncoverable import in_other_traces, past_mesh, untold, without_plan
 from cutset.model.coverage import Uncoverable
 from cutset.model.fault import BASELINE
 from cutset.model.outcome import Points
@@ -61,6 +61,7 @@ async def audit(bench: Bench, request: Request) -> Audit:
         *(each for trial in trials for each in without_plan(trial.spans, trial.root_id)),
         *in_other_traces(elsewhere, strays, traces),
         *past_mesh(traces),
+        *untold(traces),
     }
     return Audit(
         trials=tuple(trials),

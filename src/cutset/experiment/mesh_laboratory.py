@@ -43,6 +43,8 @@ from cutset.lineage.calls import attempts_with_callers
 from cutset.lineage.completeness import Instrumentation, missing_part
 from cutset.lineage.culprits import culprits_of
 from cutset.lineage.handing_on import passage_of, why_not_accepted
+from cutset.lineage.uncoverable import seen_by_mesh
+from cutset.model.coverage import Uncoverable
 from cutset.model.event import RequestAudited
 from cutset.model.fault import BASELINE, Cut
 from cutset.model.outcome import Outcome, Points, Verdict
@@ -68,6 +70,7 @@ class _Known:
     not_reached: Points = frozenset()  # calls that no plan reaches
     apis: Points = frozenset()  # that are called without a fault
     varying: bool = False  # not all of them each time
+    told: frozenset[Uncoverable] = frozenset()  # calls of which services told, whether or not a sidecar did
 
 
 class MeshLaboratory:
@@ -127,7 +130,13 @@ class MeshLaboratory:
             runs = tuple(_proven_runs(found, request, baseline))
             varies = variation(runs)
             self._known[request.name] = _Known(
-                baseline, found.instrumentation, culprits, found.not_reached, apis, varying=bool(varies)
+                baseline,
+                found.instrumentation,
+                culprits,
+                found.not_reached,
+                apis,
+                varying=bool(varies),
+                told=seen_by_mesh([trial.spans for trial in found.trials]).union(found.uncoverable),
             )
         self._catalogue |= found.calls | found.not_reached
         return RequestAudited(
@@ -273,7 +282,8 @@ class MeshLaboratory:
         except TargetError as error:  # a set-up step failed, so the request under test was not sent
             outcome = Outcome(cut, Verdict.UNKNOWN, error.message)
             raise UnwellError(replace(outcome, dead=await self._liveness.dead())) from None
-        return outcome_of(trial, cut, judgement, self._known[request.name].not_reached), trial
+        known = self._known[request.name]
+        return outcome_of(trial, cut, judgement, known.not_reached, known.told), trial
 
     async def _refuse_if_lost(self, tried: Sequence[Outcome], trial: Trial) -> None:
         """The next trial would only find the hole that this one left."""

@@ -11,6 +11,8 @@ from dataclasses import replace
 from cutset.experiment.trial import Trial
 from cutset.judge.rules import Judgement
 from cutset.judge.sequential import MOST_TRIALS, Repetition, decide
+from cutset.lineage.uncoverable import past_mesh
+from cutset.model.coverage import Uncoverable
 from cutset.model.fault import Cut, points_of
 from cutset.model.outcome import CallSeen, Outcome, Points, Verdict
 from cutset.model.point import Point
@@ -39,6 +41,7 @@ def amount_to(trials: Sequence[Outcome], rule: Repetition, *, varying: bool) -> 
         calls=_union(each.calls for each in proving),
         fired=_union(each.fired for each in alike if verdict is Verdict.FAILED) or _union(each.fired for each in fired),
         retried=_union(each.retried for each in proving),
+        uncoverable=frozenset().union(*(each.uncoverable for each in proving)),
         trace_ids=tuple(trace_id for each in alike for trace_id in each.trace_ids),
         requests=sum(each.requests for each in trials),
         trials=len(proving),
@@ -103,8 +106,13 @@ def _reaching(points: Points) -> str:
     return f"those that {names} serves" if all(point.replica for point in points) else f"those that call {names}"
 
 
-def outcome_of(trial: Trial, cut: Cut, judgement: Judgement, not_reached: Points) -> Outcome:
-    """In terms of what plans reach: what they do not is not searched, but reported as not coverable."""
+def outcome_of(
+    trial: Trial, cut: Cut, judgement: Judgement, not_reached: Points, told: frozenset[Uncoverable] | None = None
+) -> Outcome:
+    """In terms of what plans reach: what they do not is not searched, but reported as not coverable.
+
+    `told` are calls as services tell of them that are known already; none: they are not looked at.
+    """
     doubt, failed = _doubt(trial, cut, judgement), judgement.verdict is Verdict.FAILED
     lineage, beyond = trial.lineage, {point.of_api for point in not_reached}
 
@@ -121,6 +129,7 @@ def outcome_of(trial: Trial, cut: Cut, judgement: Judgement, not_reached: Points
         fired=points_of(lineage.fired),
         seen=() if doubt or failed else lineage.seen,
         retried=within_reach(lineage.retried),
+        uncoverable=frozenset() if doubt or told is None else past_mesh([trial.spans]) - told,
         trace_ids=(trial.trace_id,),
         trials=int(not doubt),
         failures=int(failed and not doubt),
@@ -138,7 +147,10 @@ def _doubt(trial: Trial, cut: Cut, judgement: Judgement) -> str:
         return f"never fired: {_named(cut)} was not called{waiting}"
     # A failure needs no path.
     if trial.missing and judgement.verdict is not Verdict.FAILED:
-        return f"the trace is incomplete, so the path may be longer than it shows: {trial.missing} did not arrive"
+        return (
+            f"the trace is incomplete, so the path may be longer than it shows: {trial.missing} did not arrive, "
+            "because it got lost or never was: a call may have gone past the mesh"
+        )
     return ""
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cutset.lineage.calls import answered_badly, attempt_number, entry_span, is_mesh_span
-from cutset.lineage.client_spans import remote_calls
+from cutset.lineage.client_spans import address_of, remote_calls
 from cutset.model.span import Span, SpanKind
 
 _HUNG_UP = frozenset({"DC", "DR"})  # the caller did not wait for the answer: HTTP/1.1 and HTTP/2
@@ -68,7 +68,8 @@ def missing_part(spans: Sequence[Span], root_id: str, instrumentation: Instrumen
                 return f"the span by which {_service(span)!r} itself tells of its answer"
     for span in remote_calls(spans):
         if not _is_attempted(span, attempts.get(span.span_id, [])):
-            return f"the mesh's span of the call {span.name!r} by {span.service!r}"
+            to = f" to {address}" if (address := address_of(span)) else ""
+            return f"the mesh's span of the call {span.name!r} by {span.service!r}{to}"
     return ""
 
 

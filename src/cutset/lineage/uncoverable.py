@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from cutset.lineage.calls import calls_of
+from cutset.lineage.calls import calls_of, is_mesh_span
 from cutset.lineage.client_spans import address_of, call_of, remote_calls, store_calls, store_of, unseen_by_mesh
 from cutset.lineage.handing_on import caller_of, carriers_of, context_of, is_refused
 from cutset.lineage.path import foreign_attempts
@@ -32,17 +32,41 @@ def without_plan(spans: Sequence[Span], root_id: str) -> Iterator[Uncoverable]:
 
 def past_mesh(traces: Sequence[Sequence[Span]]) -> frozenset[Uncoverable]:
     """Calls that services tell of, and no sidecar in any of these traces of one request: single spans may get lost."""
+    told = [_told_calls(spans) for spans in traces]
+    return frozenset(each for _, unseen in told for each in unseen) - seen_by_mesh(traces)
+
+
+def seen_by_mesh(traces: Sequence[Sequence[Span]]) -> frozenset[Uncoverable]:
+    """Calls that services tell of, and a sidecar as well, in the same terms: they are coverable."""
+    return frozenset(each for spans in traces for each in _told_calls(spans)[0])
+
+
+def untold(traces: Sequence[Sequence[Span]]) -> Iterator[Uncoverable]:
+    """Services that took part and told nothing: whether they call anything past the mesh, nobody can know."""
+    took_part = {str(span.attributes["cutset.service"]) for spans in traces for span in spans if is_mesh_span(span)}
+    telling = {
+        caller_of(span, by_id)
+        for spans in traces
+        for by_id in ({span.span_id: span for span in spans},)
+        for span in spans
+        if not is_mesh_span(span)
+    }
+    if silent := took_part - telling:
+        yield Uncoverable("calls past the mesh", OutOfReach.UNTOLD, ", ".join(sorted(silent)))
+
+
+def _told_calls(spans: Sequence[Span]) -> tuple[set[Uncoverable], set[Uncoverable]]:
+    """What services tell of, with and without the mesh."""
     seen: set[Uncoverable] = set()
     unseen: set[Uncoverable] = set()
-    for spans in traces:
-        calls = remote_calls(spans)
-        missed = {call.span_id for call in unseen_by_mesh(calls, spans)}
-        for call in calls:
-            told = _told(call, call_of(call), OutOfReach.PAST_MESH, spans)
-            (unseen if call.span_id in missed else seen).add(told)
-        for call in unseen_by_mesh(store_calls(spans), spans):
-            unseen.add(_told(call, store_of(call), OutOfReach.DATA_STORE, spans))
-    return frozenset(unseen - seen)
+    calls = remote_calls(spans)
+    missed = {call.span_id for call in unseen_by_mesh(calls, spans)}
+    for call in calls:
+        told = _told(call, call_of(call), OutOfReach.PAST_MESH, spans)
+        (unseen if call.span_id in missed else seen).add(told)
+    for call in unseen_by_mesh(store_calls(spans), spans):
+        unseen.add(_told(call, store_of(call), OutOfReach.DATA_STORE, spans))
+    return seen, unseen
 
 
 def in_other_traces(points: Points, strays: Sequence[Span], own: Sequence[Sequence[Span]]) -> Iterator[Uncoverable]:

@@ -17,6 +17,7 @@ class OutOfReach(StrEnum):
     REFUSED = "plan refused"  # by the sidecar of the callee
     PAST_MESH = "past the mesh"  # no sidecar saw it: it went to a real port, or to a third party
     DATA_STORE = "data store"  # called directly; likewise brokers
+    UNTOLD = "not told"  # whatever else services may call that export no spans: only sidecars tell of them
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -42,12 +43,14 @@ class Uncoverable:
                 text = f"called{by}{at} past the mesh: no sidecar saw it"
             case OutOfReach.DATA_STORE:
                 text = f"called{by}{at} directly"
+            case OutOfReach.UNTOLD:
+                text = f"not known of {self.caller}, of which no spans of their own came"
         return f"{text}: {self.detail}" if self.detail else text
 
     @property
     def is_service(self) -> bool:
         """Whether it could be behind the mesh, so that nobody can say that the request survives its failure."""
-        return self.why is not OutOfReach.DATA_STORE
+        return self.why not in (OutOfReach.DATA_STORE, OutOfReach.UNTOLD)
 
 
 def nothing_reached(uncoverable: Iterable[Uncoverable]) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from cutset.model.coverage import Uncoverable
 from cutset.model.fault import Cut
 from cutset.model.point import Point
 
@@ -43,6 +44,7 @@ class Outcome:
     failures: int = 0  # of the trials: those that failed
     healthy_after: bool = False  # after the failures, the request without any fault was answered as ever
     dead: tuple[str, ...] = ()  # servers that were gone afterwards
+    uncoverable: frozenset[Uncoverable] = frozenset()  # calls past the mesh that no run without a fault had made
     outlived: Points = frozenset()  # calls that were faulted long after the request of this or an earlier outcome ended
 
     @property

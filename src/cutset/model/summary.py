@@ -142,7 +142,7 @@ def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int
         exact_up_to=end.exact_up_to,
         masked=end.masked,
         predicted=end.predicted,
-        uncoverable=_uncoverable(audits[-1]) if audits else (),
+        uncoverable=_uncoverable(audits[-1], outcomes) if audits else (),
         outlived=frozenset().union(*(outcome.outlived for outcome in outcomes)),
         varies=_variation(audits, outcomes),
         trials=min((each.trials for each in outcomes if each.verdict in _SURVIVING), default=0),
@@ -161,11 +161,16 @@ def _variation(audits: Sequence[RequestAudited], outcomes: Sequence[Outcome]) ->
     return "of requests with the same failures some failed and some did not" if any(shares) else ""
 
 
-def _uncoverable(audited: RequestAudited) -> tuple[Uncoverable, ...]:
-    """Of what is not reached, some laboratories know no more than that."""
+def _uncoverable(audited: RequestAudited, outcomes: Sequence[Outcome]) -> tuple[Uncoverable, ...]:
+    """Of what is not reached, some laboratories know no more than that. Faults may bring more to light."""
     told = {each.call for each in audited.uncoverable}
     untold = {str(point.of_api) for point in audited.not_reached} - told
-    return (*audited.uncoverable, *(Uncoverable(call, OutOfReach.OTHER_TRACE) for call in sorted(untold)))
+    later = {each for outcome in outcomes for each in outcome.uncoverable} - set(audited.uncoverable)
+    return (
+        *audited.uncoverable,
+        *(Uncoverable(call, OutOfReach.OTHER_TRACE) for call in sorted(untold)),
+        *sorted(later),
+    )
 
 
 def _complete_up_to(own: Sequence[CampaignEvent], *, interrupted: bool) -> int:

@@ -54,7 +54,10 @@ def test_a_call_inside_the_trace_but_without_the_plan_is_not_reached(shop, run):
     assert found.calls == points("forgetful/GET /pass")
     assert found.not_reached == points("cart/GET /items")
     detail = "the call has `traceparent`, but not the plan that came to forgetful in `baggage`, `tracestate`"
-    assert found.uncoverable == (Uncoverable("cart/GET /items", OutOfReach.WITHOUT_PLAN, "forgetful", detail=detail),)
+    assert found.uncoverable == (
+        Uncoverable("calls past the mesh", OutOfReach.UNTOLD, "forgetful"),
+        Uncoverable("cart/GET /items", OutOfReach.WITHOUT_PLAN, "forgetful", detail=detail),
+    )
 
 
 def test_a_call_in_a_trace_of_its_own_is_not_reached(shop, run):

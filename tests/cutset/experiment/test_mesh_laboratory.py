@@ -16,7 +16,7 @@ from cutset.experiment.liveness import dead_servers
 from cutset.experiment.mesh_laboratory import MeshLaboratory
 from cutset.experiment.trials import VOID_TRIALS
 from cutset.lineage.path import Level
-from cutset.model.coverage import OutOfReach
+from cutset.model.coverage import OutOfReach, Uncoverable
 from cutset.model.event import RequestAudited
 from cutset.model.fault import BASELINE, Cut, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
@@ -134,22 +134,30 @@ def test_services_that_copy_the_headers_of_another_tracer_are_joined_and_reached
 
     found, verdicts = run(explore())
 
-    assert (found.reason, found.uncoverable) == ("", ())
+    untold = Uncoverable("calls past the mesh", OutOfReach.UNTOLD, f"{kind}1, {kind}2")
+    assert (found.reason, found.uncoverable) == ("", (untold,))
     assert found.calls == points("ad/GET /ads", "cart/GET /items", f"{kind}2/GET /pass")
     assert found.edges == ((Point(f"{kind}2", "GET /pass"), Point("cart", "GET /items")),)
     assert verdicts == [Verdict.DEGRADED, Verdict.FAILED, Verdict.FAILED]
+
+
+def test_a_fallback_past_the_mesh_is_told_by_the_experiment_that_brought_it_to_light(shop, run, audited):
+    outcome = run(audited.run(get("/rescued"), cut("cart/GET /items")))
+
+    assert outcome.verdict is Verdict.SURVIVED
+    assert outcome.uncoverable == {Uncoverable("GET /ads", OutOfReach.PAST_MESH, "web", shop.real_ports["ad"])}
 
 
 def test_services_that_copy_b3_alone_are_joined_and_not_reached(shop, run):
     found = run(MeshLaboratory(shop.bench("zipkin1"), repeats=1).audit(get("/page")))
 
     assert found.calls == frozenset()
-    assert {(each.call, each.caller, each.why) for each in found.uncoverable} == {
+    assert {(each.call, each.caller, each.why) for each in found.uncoverable if each.is_service} == {
         ("ad/GET /ads", "zipkin1", OutOfReach.WITHOUT_PLAN),
         ("cart/GET /items", "zipkin2", OutOfReach.WITHOUT_PLAN),
         ("zipkin2/GET /pass", "zipkin1", OutOfReach.WITHOUT_PLAN),
     }
-    assert "the call has `x-b3-traceid`, but not the plan" in {each.detail[:52] for each in found.uncoverable}.pop()
+    assert all("has `x-b3-traceid`, but not the plan" in each.detail for each in found.uncoverable if each.is_service)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from dataclasses import replace
 from tests.samples.small_shop import points
 from tests.samples.trace_builder import ROOT, Made, trace
 
-from cutset.lineage.uncoverable import in_other_traces, past_mesh, without_plan
+from cutset.lineage.uncoverable import in_other_traces, past_mesh, untold, without_plan
 from cutset.model.coverage import OutOfReach, Uncoverable
 from cutset.model.span import Span, SpanKind
 
@@ -87,3 +87,12 @@ def test_who_lost_the_context_is_the_one_service_at_work_each_time_if_there_is_b
     (unknown,) = in_other_traces(calls, [stray(5)], [own("web", "cart")])
 
     assert (known.caller, unknown.caller) == ("web", "")
+
+
+def test_services_of_which_no_span_came_are_named_together():
+    spans = trace(Made("cart/GetCart", [Made("stock/Count")]), Made("ad/GetAds"))
+    mute = [span for span in spans if span.service not in ("stock", "ad")]
+
+    assert list(untold([spans])) == []
+    assert list(untold([mute, mute])) == [Uncoverable("calls past the mesh", OutOfReach.UNTOLD, "ad, stock")]
+    assert list(untold([mute, spans])) == []

@@ -2,6 +2,7 @@ from cutset.model.coverage import OutOfReach, Uncoverable, nothing_reached
 
 CONVERT = Uncoverable("currency/Convert", OutOfReach.OTHER_TRACE, "checkout")
 RATES = Uncoverable("GET /rates", OutOfReach.PAST_MESH, "checkout", "rates.example:443")
+UNTOLD = Uncoverable("calls past the mesh", OutOfReach.UNTOLD, "cart, web")
 REDIS = Uncoverable("redis", OutOfReach.DATA_STORE, "cart", "127.0.0.1:6379")
 
 
@@ -9,6 +10,7 @@ def test_why_a_call_is_out_of_reach_names_who_made_it_and_where_it_went():
     assert CONVERT.reason == "called by checkout without the trace context, so no plan reaches it"
     assert RATES.reason == "called by checkout at rates.example:443 past the mesh: no sidecar saw it"
     assert REDIS.reason == "called by cart at 127.0.0.1:6379 directly"
+    assert UNTOLD.reason == "not known of cart, web, of which no spans of their own came"
     assert (
         Uncoverable("a/A", OutOfReach.WITHOUT_PLAN, "b", detail="none").reason == "called by b without the plan: none"
     )
@@ -18,7 +20,7 @@ def test_why_a_call_is_out_of_reach_names_who_made_it_and_where_it_went():
 
 
 def test_a_data_store_that_is_called_directly_is_no_service_that_could_be_behind_the_mesh():
-    assert [each.is_service for each in (CONVERT, RATES, REDIS)] == [True, True, False]
+    assert [each.is_service for each in (CONVERT, RATES, REDIS, UNTOLD)] == [True, True, False, False]
 
 
 def test_a_request_of_which_nothing_is_reached_names_what_it_was_seen_to_call():
