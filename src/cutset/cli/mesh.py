@@ -33,7 +33,8 @@ def up_command(
     """Start the mesh and keep it running until Ctrl-C.
 
     Services call each other at the addresses printed here; users enter at the edge, experiments at the entry. Faults
-    happen only to requests whose plan is signed with the key in `CUTSET_KEY`; without a key there are none.
+    happen only to requests whose plan is signed with the key in `CUTSET_KEY`, of 32 bytes or more; without a key there
+    are none. The edge drops plans that come from outside.
 
     When the file changes, timeouts, retries and other settings of services are taken over: Envoy is restarted on the
     same ports, which takes about half a second.
