@@ -84,13 +84,13 @@ def test_a_plan_acts_in_every_supported_python(folder, version):
     assert (entry["name"], "agent_errors" in entry) == ("GET /", False)
 
 
-@pytest.mark.parametrize("missing", ["CUTSET_AGENT", "CUTSET_KEY"])
-def test_without_its_switch_or_its_key_the_agent_loads_nothing(missing):
+@pytest.mark.parametrize("changed", [{"CUTSET_AGENT": ""}, {"CUTSET_KEY": ""}, {"CUTSET_KEY": "x" * 31}])
+def test_without_its_switch_or_a_key_that_nobody_guesses_the_agent_loads_nothing(changed):
     program = (
         "import cutset_agent, sys; installed = cutset_agent.install();"
         "print(installed, [name for name in sys.modules if name.startswith('cutset_agent.')])"
     )
-    environment = {name: value for name, value in agent_environment(BARE).items() if name != missing}
+    environment = agent_environment(BARE) | changed
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "False []\n"
 

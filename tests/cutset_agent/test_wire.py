@@ -86,7 +86,7 @@ def test_no_part_and_no_carrier_exceeds_its_limit(count, kinds):
     assert len(wire.to_tracestate(parts)) <= 512
     assert len(wire.to_baggage(parts)) <= 8192
     assert wire.to_tracestate(parts).count("=") == min(2, len(parts))
-    assert len(wire.to_datadog(parts, before="_dd.p.tid=4bf92f3577b34da6")) <= 512
+    assert len(wire.to_datadog(parts, before="_dd.p.tid=4bf92f3577b34da6")) <= 448
 
 
 def test_a_plan_beyond_the_baggage_limit_is_refused():

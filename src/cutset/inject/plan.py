@@ -125,7 +125,8 @@ def _refuse_a_part_of_a_plan(parts: tuple[str, ...], headers: Mapping[str, str])
     held = sum(part in text for part in parts)
     if held < len(parts):
         raise wire.PlanTooLargeError(
-            f"{' and '.join(headers)} hold 512 characters each, that is {held} of its {len(parts)} parts"
+            f"{' and '.join(headers)} hold {wire.MAX_TRACESTATE_CHARACTERS} characters at most, that is {held} of its "
+            f"{len(parts)} parts"
         )
 
 

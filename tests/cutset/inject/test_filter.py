@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib.resources import files
-from pathlib import Path
 
 import httpx
 import pytest
 
 from cutset.inject.local import envoy
+from cutset.inject.local import mesh as mesh_module
 from cutset.inject.local.mesh import run_mesh
 from cutset.model.mesh import MeshService, MeshSpec
 from cutset_agent import wire
@@ -355,14 +355,16 @@ def test_helper_headers_never_reach_the_service(lab):
         assert [name for name in seen if name.startswith(("x-cutset", "x-envoy-fault"))] == []
 
 
-def test_without_a_key_no_plan_counts(lab, mesh_dir: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("key", [b"", b"x" * 31])
+def test_without_a_key_that_nobody_guesses_no_plan_counts(lab, mesh_dir, monkeypatch, key):
+    monkeypatch.setattr(mesh_module, "MIN_KEY_BYTES", 0)  # it refuses such a key; other sidecars may have one
     monkeypatch.setenv("CUTSET_KEY", "a key for tests that nobody guesses")  # of the driver, not of this mesh
     spec = MeshSpec((replace(lab.mesh.spec.services[1], port=0),), environment="test")
-    with run_mesh(spec, work_dir=mesh_dir) as mesh:
+    with run_mesh(spec, key=key, work_dir=mesh_dir) as mesh:
         url = f"http://{mesh.addresses['solo']}/"
         assert lab.client.get(url, headers=lab.headers("solo/GET /")).status_code == 200
         body = f"2h.{wire._to_digits(round(time.time() * 1000) + 60_000, 7)}A~A503.{wire.target_id('A', 'solo')}"
-        nothing = wire.WireSigner("h", lambda text: hmac.digest(b"", text, "sha256")[:12])
+        guessed = wire.WireSigner("h", lambda text: hmac.digest(key, text, "sha256")[:12])
         plan = {"traceparent": f"00-{'1' * 32}-{'2' * 16}-01"}
-        plan["tracestate"] = f"cutset={body}.{wire._proof(nothing, 'test', '1' * 32, body)}"
+        plan["tracestate"] = f"cutset={body}.{wire._proof(guessed, 'test', '1' * 32, body)}"
         assert lab.client.get(url, headers=plan).status_code == 200
