@@ -29,6 +29,8 @@ class Specimen:
     backup: Point
     forgetful: Request  # calls `unreached` without the plan
     unreached: Point
+    varying: Request  # calls `needed`, and half of the times `sometimes`, which it then needs
+    sometimes: Point
     broken: Request  # fails without any fault
     absent: Point  # nobody calls it
     kill: Callable[[], Awaitable[None]]  # a server of the system
@@ -81,6 +83,9 @@ async def a_fault_at_a_call_that_is_needed_fires_and_fails_the_request(specimen:
 
     assert (outcome.cut, outcome.verdict) == (cut_of([specimen.needed]), Verdict.FAILED)
     assert specimen.needed in outcome.failed <= outcome.calls
+    assert outcome.fired == points(specimen.needed)
+    assert outcome.failures == outcome.trials >= 1
+    assert outcome.healthy_after
     assert outcome.requests >= 1
     assert outcome.dead == ()
 
@@ -90,8 +95,9 @@ async def a_fault_that_is_tolerated_survives_with_the_path_that_was_left(specime
 
     assert (outcome.cut, outcome.verdict) == (cut_of([specimen.optional]), Verdict.SURVIVED)
     assert outcome.path == points(specimen.needed)
-    assert outcome.failed == points(specimen.optional)
+    assert outcome.failed == outcome.fired == points(specimen.optional)
     assert outcome.calls == points(specimen.needed, specimen.optional)
+    assert (outcome.failures, outcome.is_share) == (0, False)
 
 
 async def a_fallback_is_on_the_path_only_when_it_was_needed(specimen: Specimen) -> None:
@@ -123,6 +129,32 @@ async def a_cut_of_which_a_part_is_never_called_is_judged_by_the_rest(specimen: 
 
     assert fails.verdict is Verdict.FAILED
     assert (survives.verdict, survives.path) == (Verdict.SURVIVED, points(specimen.needed))
+
+
+async def requests_that_vary_are_known_by_their_audit_and_each_experiment_shows_what_all_of_them_call(
+    specimen: Specimen,
+) -> None:
+    audited = await specimen.laboratory.audit(specimen.varying)
+    assert str(specimen.sometimes) in audited.varies
+    steady = await specimen.laboratory.audit(specimen.tolerant)
+    assert steady.varies == ""
+
+    outcome = await specimen.run(specimen.varying)
+
+    assert (outcome.verdict, outcome.failures) == (Verdict.SURVIVED, 0)
+    assert outcome.trials > 1
+    assert outcome.path == outcome.calls == points(specimen.needed, specimen.sometimes)
+
+
+async def a_cut_that_fails_some_requests_only_has_failed_and_says_which_share(specimen: Specimen) -> None:
+    outcome = await specimen.run(specimen.varying, specimen.sometimes)
+
+    assert (outcome.cut, outcome.verdict) == (cut_of([specimen.sometimes]), Verdict.FAILED)
+    assert outcome.is_share
+    assert 0 < outcome.failures < outcome.trials
+    assert f"those that call {specimen.sometimes}, {outcome.failures} of {outcome.trials}" in outcome.reason
+    assert outcome.fired == points(specimen.sometimes)
+    assert outcome.healthy_after
 
 
 async def experiments_at_the_same_time_do_not_disturb_each_other(specimen: Specimen) -> None:
@@ -172,6 +204,8 @@ PROMISES: tuple[Promise, ...] = (
     a_fallback_is_on_the_path_only_when_it_was_needed,
     a_fault_that_never_fires_is_unknown_and_the_reason_says_so,
     a_cut_of_which_a_part_is_never_called_is_judged_by_the_rest,
+    requests_that_vary_are_known_by_their_audit_and_each_experiment_shows_what_all_of_them_call,
+    a_cut_that_fails_some_requests_only_has_failed_and_says_which_share,
     experiments_at_the_same_time_do_not_disturb_each_other,
     a_system_whose_servers_are_there_has_recovered_and_one_that_lost_a_server_when_it_is_back,
 )

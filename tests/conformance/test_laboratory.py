@@ -12,14 +12,16 @@ from tests.samples.small_shop import get, open_shop
 from cutset.experiment.mesh_laboratory import MeshLaboratory
 from cutset.model.point import Point
 from cutset.model.request import Request, Step
-from cutset.simulation.simulated import All, Call, FirstOf, Optional
+from cutset.simulation.simulated import All, Cache, Call, FirstOf, Optional
 
 SYSTEMS = {
     "tolerant": All((Call("needed"), Optional(Call("optional")))),
     "redundant": FirstOf((Call("primary"), Call("backup"))),
+    "varying": All((Call("needed"), Cache(Call("sometimes"), hit_rate=0.5))),
     "forgetful": All((Call("needed"), Call("unreached"))),
     "broken": FirstOf(()),
 }
+CALLED = ("needed", "optional", "primary", "backup", "sometimes", "unreached")
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,8 @@ def local_mesh(run: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         backup=Point("cart", "GET /items"),
         forgetful=get("/fresh"),
         unreached=Point("currency", "GET /convert"),
+        varying=get("/cached"),
+        sometimes=Point("currency", "GET /convert"),
         broken=get("/broken"),
         absent=Point("email", "Send"),
         kill=shop.mortal.stop,
@@ -54,7 +58,7 @@ def local_mesh(run: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 @pytest.fixture(scope="module")
 def simulation() -> Specimen:
     requests = {name: Request(name, Step("GET", "/")) for name in SYSTEMS}
-    points = {name: Point("simulated", name) for name in ("needed", "optional", "primary", "backup", "unreached")}
+    points = {name: Point("simulated", name) for name in CALLED}
     laboratory = SimulatedLaboratory(systems=SYSTEMS, unreached=frozenset({points["unreached"]}))
 
     async def kill() -> None:

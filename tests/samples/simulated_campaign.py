@@ -5,10 +5,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from cutset.campaign.explore import explore
 from cutset.campaign.settings import CampaignSettings, Limits
+from cutset.experiment.trials import amount_to, variation
+from cutset.judge.sequential import Repetition
 from cutset.model.event import RequestAudited
 from cutset.model.fault import BASELINE, Cut, format_cut, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
@@ -29,6 +32,8 @@ SYSTEMS: dict[str, System] = {
 }
 REQUESTS = [Request(name, Step("GET", "/")) for name in SYSTEMS]
 SETTINGS = CampaignSettings(limits=Limits(parallel=4))
+REPETITION = Repetition(SETTINGS.limits.failures_needed)
+VARYING_RUNS = 2  # enough to tell whether a system has a cache
 
 
 def changed(settings: CampaignSettings, **options: Any) -> CampaignSettings:
@@ -56,7 +61,7 @@ class SimulatedLaboratory:
 
     async def audit(self, request: Request) -> RequestAudited:
         system = self._systems[request.name]
-        runs = [outcome_of(system, BASELINE, turn, self._unreached) for turn in range(3)]
+        runs = [self._trial(system, BASELINE, turn) for turn in range(3)]
         healthy = all(run.verdict is Verdict.SURVIVED for run in runs)
         return RequestAudited(
             request=request.name,
@@ -66,19 +71,48 @@ class SimulatedLaboratory:
             not_reached=self._unreached & all_points(system),
             trace_ids=(),
             runs=tuple(runs) if healthy else (),
+            varies=variation(runs),
         )
 
     async def run(self, request: Request, cut: Cut) -> Outcome:
         self.ran.append((request.name, cut))
         await asyncio.sleep(self._pause)
-        return outcome_of(self._systems[request.name], cut, len(self.ran), self._unreached)
+        system, turn = self._systems[request.name], len(self.ran)
+        if variation([self._trial(system, BASELINE, each) for each in range(VARYING_RUNS)]):
+            return self._experiment(system, cut)
+        return outcome_of(system, cut, turn, self._unreached)
+
+    def _experiment(self, system: System, cut: Cut) -> Outcome:
+        """As often as it takes, where requests vary."""
+        trials: list[Outcome] = []
+        while (outcome := amount_to(trials, REPETITION, varying=True)) is None:
+            trial = self._trial(system, cut, len(trials))
+            # What no fault was called in counts as a trial, too.
+            trials.append(replace(trial, verdict=Verdict.SURVIVED) if trial.verdict is Verdict.UNKNOWN else trial)
+        return outcome
+
+    def _trial(self, system: System, cut: Cut, turn: int) -> Outcome:
+        return outcome_of(system, cut, turn, self._unreached, chance=Alternating(turn))
 
     async def recovered(self) -> bool:
         return await self.alive.wait()
 
 
-def outcome_of(system: System, cut: Cut, turn: int, unreached: Points = frozenset()) -> Outcome:
-    execution = Execution(points_of(cut) - unreached, turn=turn)
+class Alternating(Random):
+    """Hits a cache in every other request."""
+
+    def __init__(self, turn: int) -> None:
+        super().__init__(turn)
+        self._turn = turn
+
+    def random(self) -> float:
+        return (self._turn + 1) % 2
+
+
+def outcome_of(
+    system: System, cut: Cut, turn: int, unreached: Points = frozenset(), chance: Random | None = None
+) -> Outcome:
+    execution = Execution(points_of(cut) - unreached, turn=turn, chance=chance)
     path = execution.run(system)
     calls = frozenset(execution.calls) - unreached
     if cut and not points_of(cut) & calls:

@@ -268,7 +268,8 @@ class MeshLaboratory:
         enough = VOID_REPLICA_TRIALS if any(fault.point.replica for fault in cut) else VOID_TRIALS
         if reason := why_in_vain(tried, idle, max(enough, self._rule.trials if varying else 0)):
             return given_up(tried, reason)
-        if idle > 1 or spares:  # a second try reaches the other of two replicas by itself, in most cases
+        # A second try reaches the other of two replicas by itself, in most cases; but not with a baseline in between.
+        if idle > 1 or (varying and tried[-1].requests > 1):
             await self._disturb_rotation(request)
         return None
 
@@ -361,7 +362,7 @@ class MeshLaboratory:
     async def _disturb_rotation(self, request: Request) -> None:
         """Sends an extra request half of the time.
 
-        Under round robin, a request whose set-up and test make an even number of calls reaches the same replica always.
+        Under round robin, requests that make an even number of calls each time reach the same replica always.
         """
         if secrets.randbelow(2):
             await send_unfaulted(self._bench, replace(request, setup=()))
