@@ -35,7 +35,7 @@ from cutset.model.outcome import Points
 from cutset.model.point import Point
 from cutset.model.request import Request, Step
 from cutset.model.span import Span
-from cutset.model.target import Target
+from cutset.model.target import Receiver, Target
 from cutset.traces.collector import Collector, collect
 from cutset.traces.encodings import Encoding
 from cutset.workload.send import open_client
@@ -281,21 +281,24 @@ class Shop:
 
 
 @asynccontextmanager
-async def open_shop(work_dir: Path) -> AsyncIterator[Shop]:
+async def open_shop(work_dir: Path, receiver: Receiver | None = None) -> AsyncIterator[Shop]:
+    """With a collector of its own, or for one that somebody else will open."""
     async with AsyncExitStack() as stack:
-        collector = await stack.enter_async_context(collect())
-        tracers = await stack.enter_async_context(_tracers(collector.http_url))
+        collector = Collector() if receiver else await stack.enter_async_context(collect())
+        spans_to = f"http://{HOST}:{receiver.http_port}" if receiver else collector.http_url
+        tracers = await stack.enter_async_context(_tracers(spans_to))
         client = await stack.enter_async_context(open_client(64))
         connector = aiohttp.TCPConnector(limit=0)
         session = await stack.enter_async_context(aiohttp.ClientSession(connector=connector, trust_env=False))
-        shop = Shop(collector, client, session, tracers, Mortal(_free_port()))
+        shop = Shop(collector, client, session, tracers, Mortal(free_port()))
         services = [MeshService("mortal", "http", (shop.mortal.address,))]
         for name in SERVICES:
             start, protocol = (_start_grpc, "grpc") if name in GRPC else (_start_http, "http")
             replicas = [await stack.enter_async_context(start(shop, name)) for _ in range(REPLICAS[name] or 1)]
             shop.real_ports[name] = replicas[0]
             services.append(MeshService(name, protocol, tuple(replicas), retries=RETRIES.get(name)))
-        spec = MeshSpec(tuple(services), collector=collector.grpc_address)
+        mesh_spans_to = f"{HOST}:{receiver.grpc_port}" if receiver else collector.grpc_address
+        spec = MeshSpec(tuple(services), collector=mesh_spans_to)
         shop.mesh = stack.enter_context(run_mesh(spec, key=KEY, work_dir=work_dir))
         for name in GRPC:
             channel = grpc.aio.insecure_channel(shop.mesh.addresses[name], [("grpc.enable_http_proxy", 0)])
@@ -392,7 +395,7 @@ async def _start_grpc(shop: Shop, service: str) -> AsyncIterator[str]:
         await server.stop(None)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as free:
         free.bind((HOST, 0))
         return free.getsockname()[1]
