@@ -25,6 +25,7 @@ from cutset_demo.shop import DATASTORES, SERVICES, START_SECONDS, free_addresses
 
 REPLICAS = 2
 EXPORT_SECONDS = 0.25  # as in the demo
+RELAY_SECONDS = float(os.environ.get("RELAY_SECONDS", "0"))  # that each piece is held back on its way
 TRACE_SECONDS = 4.0  # spans that were lost are not waited for any longer
 
 
@@ -207,9 +208,8 @@ async def relay(*ways: tuple[str, str]) -> None:
 async def _pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with suppress(OSError):
         while data := await reader.read(65536):
-            writer.write(data)
-            await writer.drain()
-    writer.close()
+            asyncio.get_running_loop().call_later(RELAY_SECONDS, writer.write, data)
+    asyncio.get_running_loop().call_later(RELAY_SECONDS, writer.close)
 
 
 if __name__ == "__main__":

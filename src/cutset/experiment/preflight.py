@@ -143,7 +143,7 @@ def _proof(first: _Probe, configured: float) -> list[CheckupLine]:
     """Empty if the mesh told of the request, in time, but does not obey us."""
     if not first.passage.arrived:
         return [_no_span(first)]
-    if first.seconds > SILENT_INTERVALS * configured + LATE_SECONDS:
+    if first.seconds > configured + LATE_SECONDS:
         return [
             wrong(
                 "spans",
@@ -159,13 +159,18 @@ def _proof(first: _Probe, configured: float) -> list[CheckupLine]:
 
 
 def _no_span(first: _Probe) -> CheckupLine:
-    if first.spans:
-        told = sorted({span.service for span in first.spans if span.parent_id == first.root_id})
+    if told := sorted({span.service for span in first.spans if span.parent_id == first.root_id}):
         return wrong(
             "spans",
-            f"{', '.join(told) or 'services'} told of the request, but no mesh did: `target.url` leads past it, or it "
-            "exports elsewhere",
+            f"{', '.join(told)} told of the request, but no mesh did: `target.url` leads past it, or it tells others",
             "Set `target.url` to the mesh's own address of the service, and let the mesh export to this collector",
+            fatal=True,
+        )
+    if first.spans:
+        return wrong(
+            "spans",
+            f"spans of {first.request.name} arrived, but not the mesh's own of the request itself: it is lost, or late",
+            "Let the mesh export sooner, or raise `collector.export_interval`; see whether it drops spans",
             fatal=True,
         )
     if first.problem:
