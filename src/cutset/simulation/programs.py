@@ -38,7 +38,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Instead:
-    program: "Doing"
+    program: "Behaviour"
 
 
 Reaction = Tolerate | Fail | Instead
@@ -51,8 +51,8 @@ class CallSite:
     api: str
     otherwise: Reaction = Fail()
     to_status: Mapping[str, Reaction] = field(default_factory=dict)  # those that are not treated like all others
-    body: "Doing | None" = None  # what the callee does
-    then: "Doing | None" = None  # made only if this one answered
+    body: "Behaviour | None" = None  # what the callee does
+    then: "Behaviour | None" = None  # made only if this one answered
     adds: str = ""  # what its answer adds to the request's; empty: nothing that a user sees
     limit: int | None = None  # delays that are waited for; none: any number
     replicas: int = 1
@@ -65,17 +65,17 @@ class CallSite:
 class InTurn:
     """One after the other, up to the first that fails."""
 
-    parts: tuple["Doing", ...]
+    parts: tuple["Behaviour", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AtOnce:
     """All are made, whatever comes of them; the first failure in this order decides."""
 
-    parts: tuple["Doing", ...]
+    parts: tuple["Behaviour", ...]
 
 
-Doing = CallSite | InTurn | AtOnce
+Behaviour = CallSite | InTurn | AtOnce
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class RequestProgram:
-    program: Doing
+    program: Behaviour
     deadline: int | None = None  # delays that the user waits for
     caches: int = 0
 
@@ -131,7 +131,7 @@ class ProgramRun:
         self._delayed = delayed  # faults delay the call; else they answer it
         self._callers = [""]
 
-    def run(self, program: Doing | None) -> Result:
+    def run(self, program: Behaviour | None) -> Result:
         match program:
             case None:
                 return Result()
@@ -140,7 +140,7 @@ class ProgramRun:
             case InTurn(parts) | AtOnce(parts):
                 return self._all(parts, at_once=isinstance(program, AtOnce))
 
-    def _all(self, parts: Iterable[Doing], *, at_once: bool) -> Result:
+    def _all(self, parts: Iterable[Behaviour], *, at_once: bool) -> Result:
         delays, status, path = 0, _ANSWERED, frozenset[Point]()
         for part in parts:
             result = self.run(part)
@@ -221,7 +221,7 @@ def servers_of(site: CallSite) -> tuple[Point, ...]:
     return tuple(Point("simulated", site.api, replica=str(number)) for number in range(1, site.replicas + 1))
 
 
-def sites(program: Doing | None) -> Iterator[CallSite]:
+def sites(program: Behaviour | None) -> Iterator[CallSite]:
     match program:
         case InTurn(parts) | AtOnce(parts):
             for part in parts:

@@ -8,7 +8,7 @@ from random import Random
 from cutset.simulation.programs import (
     AtOnce,
     CallSite,
-    Doing,
+    Behaviour,
     Fail,
     Instead,
     InTurn,
@@ -76,18 +76,18 @@ class _Author:
         deadline = self._chance.choice((1, 2)) if self._happens(self._taste.limited) else None
         return RequestProgram(self._together(parts), deadline, self._caches)
 
-    def _program(self, depth: int, *, simple: bool = False) -> Doing:
+    def _program(self, depth: int, *, simple: bool = False) -> Behaviour:
         if depth <= 0 or simple or self._left < 2 or self._happens(0.7):
             return self._site(max(0, depth))
         return self._block(depth - 1, 2)
 
-    def _block(self, depth: int, length: int) -> Doing:
+    def _block(self, depth: int, length: int) -> Behaviour:
         parts = [self._program(depth)]
         while len(parts) < length and self._left > 0:
             parts.append(self._program(depth))
         return self._together(parts)
 
-    def _together(self, parts: list[Doing]) -> Doing:
+    def _together(self, parts: list[Behaviour]) -> Behaviour:
         return (AtOnce if self._happens(self._taste.at_once) else InTurn)(tuple(parts))
 
     def _site(self, depth: int) -> CallSite:

@@ -10,7 +10,7 @@ from cutset.simulation.programs import (
     Bother,
     CallSite,
     Does,
-    Doing,
+    Behaviour,
     Fail,
     Instead,
     InTurn,
@@ -26,7 +26,7 @@ def points(*names: str) -> Points:
     return frozenset(Point.parse(f"simulated/{name}") for name in names)
 
 
-def minimal(program: Doing, does: Does = Does.FAIL, **options: int) -> set[Points]:
+def minimal(program: Behaviour, does: Does = Does.FAIL, **options: int) -> set[Points]:
     delayed = bool(options.pop("delayed", 0))
     return minimal_sets(RequestProgram(program, **options), 3, delayed=delayed)[does]
 
