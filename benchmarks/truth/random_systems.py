@@ -12,12 +12,13 @@ any correct method needs (docs/proof.md).
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from multiprocessing import Pool
 
 from benchmarks.fastfi_tables import TABLE_5, system_of
 from benchmarks.truth.topic import run_alone
+
 from cutset.campaign.class_search import ClassSearch
 from cutset.campaign.settings import CampaignSettings, Limits
 from cutset.model.event import ExperimentFinished
@@ -49,7 +50,7 @@ REQUEST = Request("request", Step("GET", "/"))
 class Kind:
     systems: int
     taste: Taste
-    bother: Bother = Bother()
+    bother: Bother = field(default_factory=Bother)
 
     @property
     def is_plain(self) -> bool:

@@ -267,6 +267,7 @@ def _handing_on(probes: Sequence[_Probe]) -> Iterator[CheckupLine]:
 
 
 def _handed_on(service: str, seen: Sequence[HandedOn]) -> CheckupLine:
+    service = service or "a service that exports no span"
     refused = frozenset[Point]().union(*(each.refused for each in seen))
     lost = frozenset[Point]().union(*(each.without_plan for each in seen))
     if refused:

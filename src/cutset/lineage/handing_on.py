@@ -35,7 +35,7 @@ class Passage:
     accepted: bool  # the mesh took our plan with it: key, environment and clock agree
     refused: bool  # the mesh got our plan with it, and did not take it
     entry: str  # the service that the request was sent to
-    services: tuple[HandedOn, ...]  # those that were seen to call others, by name
+    services: tuple[HandedOn, ...]  # those that were seen to call others, by name; who exports no span has none
     quiet: frozenset[str]  # called, but not seen to call: they call nobody, or they lose the trace
 
     @property
@@ -68,7 +68,7 @@ def passage_of(spans: Sequence[Span], root_id: str) -> Passage:
         attempt = call.attempts[-1]
         called.add(_service(attempt.span))
         made[caller_of(attempt.span, by_id)].append(attempt)
-    services = tuple(_handed_on(service, made[service]) for service in sorted(made) if service)
+    services = tuple(_handed_on(service, made[service]) for service in sorted(made))
     return Passage(
         arrived=entry is not None,
         accepted=entry is not None and "cutset.api" in entry.attributes,

@@ -7,8 +7,8 @@ from random import Random
 
 from cutset.simulation.programs import (
     AtOnce,
-    CallSite,
     Behaviour,
+    CallSite,
     Fail,
     Instead,
     InTurn,

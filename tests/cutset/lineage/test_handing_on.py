@@ -81,3 +81,12 @@ def test_a_caller_that_the_mesh_does_not_know_goes_by_its_own_name():
 
     assert not found.arrived
     assert [each.service for each in found.services] == ["caller"]
+
+
+def test_calls_of_a_service_that_exports_no_span_are_in_the_trace_all_the_same():
+    spans = [span for span in trace(Made("cart/GetCart")) if "cutset.service" in span.attributes]
+
+    found = passage_of(spans, ROOT)
+
+    assert found.joined
+    assert [(each.service, each.calls) for each in found.services] == [("", points("cart/GetCart"))]

@@ -7,10 +7,10 @@ from cutset.model.point import Point
 from cutset.simulation.programs import (
     DELAY_MS,
     AtOnce,
+    Behaviour,
     Bother,
     CallSite,
     Does,
-    Behaviour,
     Fail,
     Instead,
     InTurn,
