@@ -6,7 +6,7 @@ It hands on the trace context and exports nothing, so that the mesh alone tells 
 import asyncio
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -33,8 +33,8 @@ class Inn:
 
 
 @contextmanager
-def open_inn(folder: Path) -> Iterator[Inn]:
-    """Behind its mesh."""
+def open_inn(folder: Path, *, key: bytes = KEY, requests: Sequence[object] = ()) -> Iterator[Inn]:
+    """Behind its mesh, with requests of its own to explore."""
     with ExitStack() as open_:
         ports = {name: _free_port() for name in ("front", "mesh_front", "collector", "http", *_SERVICES)}
         meshed = {name: _free_port() for name in _SERVICES}
@@ -56,12 +56,12 @@ def open_inn(folder: Path) -> Iterator[Inn]:
         config = {
             "target": {"url": inn.url},
             "collector": {"grpc_port": ports["collector"], "http_port": ports["http"], "export_interval": 0.1},
-            "requests": [{"path": "/room"}, {"path": "/bill"}],
+            "requests": list(requests) or [{"path": "/room"}, {"path": "/bill"}],
             "limits": {"max_size": 2},
         }
         mesh_file.write_text(yaml.safe_dump(mesh))
         config_file.write_text(yaml.safe_dump(config))
-        open_.enter_context(run_mesh_file(mesh_file, key=KEY))
+        open_.enter_context(run_mesh_file(mesh_file, key=key))
         yield inn
 
 
@@ -111,11 +111,12 @@ def _front(port: int, meshed: dict[str, int]) -> Iterator[None]:
             wanted = ("rooms", "rates") if request.path == "/room" else ("rates", "guests")
             try:
                 return web.json_response({name: await ask(name, request) for name in wanted})
-            except grpc.aio.AioRpcError as error:
-                return web.Response(status=503, text=str(error.code()))
+            except grpc.aio.AioRpcError as error:  # and repeats what it was asked, as servers do when they fail
+                asked = f"{request.query_string} {dict(request.headers)} {await request.text()}"
+                return web.Response(status=503, text=f"{error.code()} for {asked}")
 
         app = web.Application()
-        app.add_routes([web.get("/room", page), web.get("/bill", page)])
+        app.add_routes([web.route("*", "/room", page), web.route("*", "/bill", page)])
         runner = web.AppRunner(app)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", port).start()

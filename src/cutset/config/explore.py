@@ -201,7 +201,8 @@ def _target(path: Path, section: _TargetSection, mesh: MeshSpec | None) -> Targe
 
 
 def _name(section: _RequestSection) -> str:
-    return section.name or f"{section.method} {section.path}"
+    # Without its query, which may hold a token: the name is in every report.
+    return section.name or f"{section.method} {section.path.partition('?')[0]}"
 
 
 def _request(section: _RequestSection) -> Request:

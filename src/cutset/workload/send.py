@@ -25,6 +25,7 @@ from yarl import URL
 
 from cutset.errors import TargetError
 from cutset.model.request import Request, Response, Step
+from cutset.workload.secrets import path_alone, without_secrets
 
 BODY_LIMIT = 2 * 1024 * 1024  # bytes kept of an answer; no page that a person reads is longer
 HEADER_LIMIT = 64 * 1024  # bytes of one header of an answer; Envoy sends no more than 60 KiB of them together
@@ -98,18 +99,24 @@ async def send(
     timeout: float,  # noqa: ASYNC109 - a limit for each step, and its expiry is a result, not an exception
     session: str = "",
 ) -> Response:
-    """`plan` gives the headers of the request under test when it is sent, `setup_headers` those of each step before."""
+    """`plan` gives the headers of the request under test when it is sent, `setup_headers` those of each step before.
+
+    What the request carries is not in what is returned, whatever the server repeats of it.
+    """
     own = _Session(client, base_url.rstrip("/"), timeout, session or secrets.token_hex(8))
     for number, step in enumerate(request.setup, start=1):
         response = await _exchange(own, step, setup_headers())
         if response.error or response.status >= 400:
-            where = f"Set-up step {number} of {len(request.setup)} of `{request.name}`, `{step.method} {step.path}`"
+            where = f"Set-up step {number} of {len(request.setup)} of `{request.name}`, "
+            where += f"`{step.method} {path_alone(step.path)}`"
+            response = without_secrets(response, request, base_url)
             what = f"got no answer: {response.error}" if response.error else f"was answered {response.status}"
             raise TargetError(
                 f"{where}, {what}; the experiment is void",
                 hint="Set-up steps carry no faults: see whether the target is healthy and the step is right",
             )
-    return await _exchange(own, request.step, plan())
+    response = await _exchange(own, request.step, plan())
+    return without_secrets(response, request, base_url, [cookie.value or "" for cookie in own.cookies])
 
 
 async def _exchange(session: _Session, step: Step, extra_headers: Mapping[str, str]) -> Response:
