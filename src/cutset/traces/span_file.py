@@ -1,4 +1,4 @@
-"""Appends payloads of spans to a file: whole lines or nothing, up to a size."""
+"""Appends payloads of spans to a file: whole lines or nothing, without secrets, up to a size."""
 
 import os
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cutset.errors import CutsetError, UsageError
+from cutset.traces.masking import masked_line
 
 
 class SpanFile:
@@ -33,7 +34,7 @@ class SpanFile:
         size = os.fstat(self._file.fileno()).st_size
         # A file that was not ended properly goes on in a new line.
         torn = size > 0 and os.pread(self._file.fileno(), 1, size - 1) != b"\n"
-        content = b"\n" * torn + line.encode() + b"\n"
+        content = b"\n" * torn + masked_line(line).encode() + b"\n"
         if size + len(content) > self._max_bytes:
             self.full = True
             self._on_end()

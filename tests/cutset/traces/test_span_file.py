@@ -20,7 +20,7 @@ def test_a_line_that_does_not_fit_ends_it_and_leaves_nothing(tmp_path: Path) -> 
     with SpanFile(path, 5, lambda: ended.append(True)) as file:
         file.append("{}")
         with pytest.raises(CutsetError, match="is full"):
-            file.append("{}{}")
+            file.append("[{}]")
         assert (file.full, file.problem, ended) == (True, None, [True])
     assert path.read_text() == "{}\n"
 
