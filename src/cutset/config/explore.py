@@ -35,6 +35,9 @@ from cutset.model.request import Expectation, Request, Step
 from cutset.model.target import Receiver, Target
 from cutset.model.wording import did_you_mean, known_names, sentences
 
+Scalar = Annotated[
+    Any, Expect("a text, a number, true, false or null", lambda value: isinstance(value, str | int | float | None))
+]
 Carrier = Literal["tracestate", "baggage", "jaeger", "datadog", "b3"]
 
 
@@ -128,7 +131,7 @@ class _ExpectSection:
     keywords: tuple[Name, ...] | None = None
     max_seconds: Seconds | None = None
     text: tuple[Name, ...] | None = None
-    json: Mapping[Name, str | int | float | bool | None] | None = None
+    json: Mapping[Name, Scalar] | None = None
 
 
 @dataclass(frozen=True, slots=True)

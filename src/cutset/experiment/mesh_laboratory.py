@@ -354,7 +354,8 @@ class MeshLaboratory:
         if judgement.verdict is Verdict.DEGRADED:
             known = replace(known, baseline=sharpened(known.baseline, trial.response))
             judgement = judge(trial.response, request.expect, known.baseline)
-        if judgement.verdict is Verdict.SURVIVED and trial.traced and not trial.missing:
+        is_whole = judgement.verdict is Verdict.SURVIVED and trial.traced and not trial.missing
+        if is_whole and culprits_of(trial.spans, trial.root_id) <= known.culprits:
             known = replace(known, varying=known.varying or _apis(trial) != known.apis)
         self._known[request.name] = known
         return judgement

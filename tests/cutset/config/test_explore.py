@@ -69,7 +69,8 @@ def test_a_full_file_is_read(write):
             setup:
               - {method: POST, path: /cart, json: {product: X, quantity: 1}}
               - {path: /cart, body: hi}
-            expect: {status: [200, 302], keywords: [sorry], max_seconds: 5}
+            expect:
+              {status: [200, 302], keywords: [sorry], max_seconds: 5, text: [Thanks], json: {total: 19.99, "ids[]": a}}
         limits:
           {max_size: 2, parallel: 4, repeats: 1, flake_rate: 0.05, error_rate: 0.01, experiments: 7, rounds: 6,
            minutes: 1.5, trace_timeout: 0.5}
@@ -81,7 +82,13 @@ def test_a_full_file_is_read(write):
         "checkout",
         Step("POST", "/cart/checkout", {"X-User": "{session}"}, form={"email": "a@b.c"}),
         setup=(Step("POST", "/cart", json={"product": "X", "quantity": 1}), Step("GET", "/cart", body="hi")),
-        expect=Expectation(status=(200, 302), keywords=("sorry",), max_seconds=5.0),
+        expect=Expectation(
+            status=(200, 302),
+            keywords=("sorry",),
+            max_seconds=5.0,
+            text=("Thanks",),
+            json={"total": 19.99, "ids[]": "a"},
+        ),
     )
     assert load_config(path) == Config(
         target=Target("https://shop.test:9080", "staging", ("jaeger",), ("127.0.0.1:5001", "[::1]:5002")),
@@ -175,7 +182,7 @@ def test_all_problems_are_reported_at_once(write):
         target: {enviroment: local, url: "ftp://x", carriers: [pigeon], health: [nowhere]}
         requests:
           - {path: cart, method: get, headers: {"a b": x, c: "é"}}
-          - {path: /, expect: {status: ["200", 99], max_seconds: 0, keywords: error}}
+          - {path: /, expect: {status: ["200", 99], max_seconds: 0, keywords: error, json: {a: [1]}}}
           - {pth: /}
           - {path: /, form: {quantity: 1}}
           - {path: /, form: {a: b}, json: {}}
@@ -194,7 +201,7 @@ def test_all_problems_are_reported_at_once(write):
         "`retries`, `retry_budget_percent`, `timeout_seconds`"
     )
     assert refusal(path).message.splitlines() == [
-        "`cutset.yaml` has 31 problems:",
+        "`cutset.yaml` has 32 problems:",
         '  `requests[0].path`: expected a path that begins with `/` and has no spaces, found "cart"',
         '  `requests[0].method`: expected an HTTP method in capitals, found "get"',
         '  `requests[0].headers.a b`: expected the name of a header, found "a b"',
@@ -203,6 +210,7 @@ def test_all_problems_are_reported_at_once(write):
         "  `requests[1].expect.status[1]`: expected an HTTP status from 100 to 599, found 99",
         '  `requests[1].expect.keywords`: expected a list, found "error"',
         "  `requests[1].expect.max_seconds`: expected seconds above 0, at most 3600, found 0",
+        "  `requests[1].expect.json.a`: expected a text, a number, true, false or null, found a list",
         "  `requests[2].path`: required, but missing",
         f"  `requests[2].pth`: unknown key. Did you mean `path`? {keys}",
         "  `requests[3].form.quantity`: expected text, found 1 (put it in quotes)",
