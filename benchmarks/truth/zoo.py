@@ -42,7 +42,7 @@ BEHIND = 15
 IN_FLIGHT = 48
 MARKED = 0.25
 PLAN_SECONDS = 2.0
-ANSWER_SECONDS = 20
+ANSWER_SECONDS = 60
 SETTLE_SECONDS = 1.0
 SEED = 17
 FOLDER = Path(__file__).parents[2]
@@ -90,7 +90,9 @@ class Visit:
 
     url: str
     wsgi_url: str
-    client: aiohttp.ClientSession
+    # Different users have different connections: a server that closes one after an unhandled error, as uvicorn does,
+    # may fail the next request on it.
+    clients: dict[bool, aiohttp.ClientSession]  # by whether requests are marked
     key: bytes
     chance: random.Random = field(default_factory=lambda: random.Random(SEED))
     answered: dict[str, float] = field(default_factory=dict)  # Unix seconds, by trace of a marked request
@@ -108,7 +110,7 @@ class Visit:
         headers["x-zoo"] = "marked" if marked else "unmarked"
         try:
             url = self.wsgi_url if animal.startswith("wsgi") else self.url
-            async with self.client.get(f"{url}/{animal}", headers=headers) as response:
+            async with self.clients[marked].get(f"{url}/{animal}", headers=headers) as response:
                 body = await response.text()
             problem = "" if response.status == 200 and "failed" not in body else f"{response.status} {body}"
         except (aiohttp.ClientError, TimeoutError) as error:
@@ -117,6 +119,7 @@ class Visit:
             self.answered[trace_id] = time.time()
         elif problem:
             self.failures.append(f"{animal}: {problem[:200]}")
+            print(f"  failed without a plan: {self.failures[-1]}", file=sys.stderr)
 
     def _plan(self, animal: str, trace_id: str) -> dict[str, str]:
         fault = self.chance.choice(ANIMALS[animal])
@@ -186,12 +189,13 @@ async def opened(folder: Path) -> AsyncIterator[Visit]:
                     "quotes_port": str(quotes_port),
                     "wsgi_port": str(wsgi_port),
                 }
-                async with served(places, key, collector.http_url, folder / "zoo.log") as url, client() as session:
-                    visit = Visit(url, f"http://127.0.0.1:{wsgi_port}", session, key)
+                zoo = served(places, key, collector.http_url, folder / "zoo.log")
+                async with zoo as url, client() as user, client() as tester:
+                    visit = Visit(url, f"http://127.0.0.1:{wsgi_port}", {False: user, True: tester}, key)
                     collector.subscribe(visit.receive)
                     yield visit
                     await asyncio.sleep(LATE_SECONDS + SETTLE_SECONDS)
-                    async with session.get(f"{url}/counts") as response:
+                    async with user.get(f"{url}/counts") as response:
                         late = await response.json()
                     visit.failures += ["after the answer"] * late.get("late of unmarked", 0)
                     visit.outlived += ["after the answer"] * late.get("late of marked", 0)

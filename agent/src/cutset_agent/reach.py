@@ -26,12 +26,22 @@ ENDED = "the request has ended"
 SHARED = "what runs here was started by the request, which does not wait for it, and other requests are under way"
 
 _MAX_FOLLOWED = 100  # tasks and futures, from a call to whoever waits for it
-_PATIENCE, _PATIENCE_SECONDS = 5, 0.001  # with whoever gave work to a thread and will wait for it
+_PATIENCE, _PATIENCE_SECONDS = 50, 0.001  # with whoever gave work to a thread and will wait for it; once
 _lock = threading.Lock()
 _lent = threading.local()
 _under_way = 0  # requests in this process, with a plan or without
 _last_end = float("-inf")
 _planned: list[PlanReach] = []  # those with a plan, until their grace is over
+
+
+class LentWork:
+    """Work that was given to a pool, which may begin it before it gives out its future."""
+
+    __slots__ = ("future", "patience")
+
+    def __init__(self) -> None:
+        self.future: Any = None
+        self.patience = _PATIENCE
 
 
 class PlanReach:
@@ -75,7 +85,7 @@ class PlanReach:
         if self.thread == threading.get_ident() and self.home is None:
             return True  # a loop that runs here runs within the request's own call
         try:
-            if getattr(_lent, "to", None) is self and self._awaits(_lent.futures):
+            if getattr(_lent, "to", None) is self and (_lent.work is None or self._awaits(_lent.work)):
                 return True
             task = _current_task()
             return task is not None and self._leads_home(task)
@@ -83,16 +93,16 @@ class PlanReach:
             count_error("whose work this is", error)
             return False
 
-    def _awaits(self, futures: list[Any] | None) -> bool:
-        """Whether a thread blocks for one of them, or the request's own task waits: perhaps in a moment only."""
-        if futures is None:
-            return True
-        for _ in range(_PATIENCE):
-            for each in futures:
-                if each._condition._waiters or each._waiters or self._leads_home(each):  # noqa: SLF001
-                    return True
+    def _awaits(self, work: LentWork) -> bool:
+        """Whether a thread blocks for it, or the request's own task waits: perhaps in a moment only."""
+        while True:
+            future = work.future
+            if future and (future._condition._waiters or future._waiters or self._leads_home(future)):  # noqa: SLF001
+                return True
+            if not work.patience:
+                return False
+            work.patience -= 1
             time.sleep(_PATIENCE_SECONDS)
-        return False
 
     def _leads_home(self, awaited: Any) -> bool:
         """Follows whom the end of a task or future wakes, and whom the end of that, up to the request's own task."""
@@ -149,17 +159,14 @@ def blocks_loop() -> bool:
 
 
 @contextmanager
-def lent(reach: PlanReach, futures: list[Any] | None = None) -> Iterator[None]:
-    """Within it, this thread works for a request that waits for it; if futures are given, that waits for one of them.
-
-    They are filled in later: a pool may begin its work before it gives out the future.
-    """
-    before = getattr(_lent, "to", None), getattr(_lent, "futures", None)
-    _lent.to, _lent.futures = reach, futures
+def lent(reach: PlanReach, work: LentWork | None = None) -> Iterator[None]:
+    """Within it, this thread works for a request that waits for it; of a pool's work that is to be seen."""
+    before = getattr(_lent, "to", None), getattr(_lent, "work", None)
+    _lent.to, _lent.work = reach, work
     try:
         yield
     finally:
-        _lent.to, _lent.futures = before
+        _lent.to, _lent.work = before
 
 
 def _current_task() -> asyncio.Task[Any] | None:

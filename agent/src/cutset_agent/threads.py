@@ -50,18 +50,23 @@ def _hook_submit() -> None:
             return original(self, fn, *args, **kwargs)
         if not request.reach.is_at_home():
             return original(self, copy_context().run, fn, *args, **kwargs)
-        futures: list[Any] = []
-        future = original(self, _run_lent, request.reach, futures, copy_context(), fn, *args, **kwargs)
-        futures.append(future)
-        return future
+        work = reach.LentWork()
+        work.future = original(self, _run_lent, request.reach, work, copy_context(), fn, *args, **kwargs)
+        return work.future
 
     ThreadPoolExecutor.submit = submit  # type: ignore[method-assign,assignment]
 
 
 def _run_lent(
-    lender: reach.PlanReach, futures: list[Any], context: Context, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
+    lender: reach.PlanReach,
+    work: reach.LentWork,
+    context: Context,
+    fn: Callable[..., Any],
+    /,
+    *args: Any,
+    **kwargs: Any,
 ) -> Any:
-    with reach.lent(lender, futures):
+    with reach.lent(lender, work):
         return context.run(fn, *args, **kwargs)
 
 
