@@ -144,8 +144,8 @@ def _checked(
         undecided=end.undecided,
         trusted=trusted,
         by_failover=bool(proof.failed_over),
-        trials=min((outcome.trials for outcome in proof.survivors), default=0),
-        varying=proof.varying(),
+        trials=min((outcome.trials for outcome in proof.survivors if outcome.cut), default=len(outcomes)),
+        varying=proof.varying() or any(audit.varies for audit in audits),
         unfinished=end.reason,
         wrong=tuple(wrong),
     )
@@ -178,17 +178,18 @@ def _doubt(outcome: Outcome, begun: CampaignStarted) -> str:
 def _false_findings(
     outcomes: Sequence[Outcome], begun: CampaignStarted, proof: "Proof", *, minimal_up_to: int
 ) -> Iterator[str]:
-    """Of the sets that are reported as findings, those that are not proven to fail, or said in vain to be minimal."""
-    failed = [each for each in outcomes if each.verdict is Verdict.FAILED and 0 < len(each.cut) <= begun.max_size]
-    for outcome in failed:
-        cut = points_of(outcome.cut)
-        if any(points_of(other.cut) < cut for other in failed):
-            continue  # reports leave out what contains another
-        backed = [each for each in failed if each.cut == outcome.cut and not _doubt(each, begun)]
-        if not backed:
-            yield f"the finding {_named(cut)} is not proven: {_doubt(outcome, begun)}"
-        elif len(cut) <= minimal_up_to and any(each.fired < cut and proof.fails(each.fired) for each in backed):
-            yield f"the finding {_named(cut)} is not minimal: only {_named(backed[0].fired)} fired"
+    """Of the sets that are reported, those without proof, and those that are said to be minimal and are not."""
+    for kind, verdict in (("finding", Verdict.FAILED), ("degradation", Verdict.DEGRADED)):
+        found = [each for each in outcomes if each.verdict is verdict and 0 < len(each.cut) <= begun.max_size]
+        for outcome in found:
+            cut = points_of(outcome.cut)
+            if any(points_of(other.cut) < cut for other in found):
+                continue  # reports leave out what contains another
+            backed = [each for each in found if each.cut == outcome.cut and not _doubt(each, begun)]
+            if not backed:
+                yield f"the {kind} {_named(cut)} is not proven: {_doubt(outcome, begun)}"
+            elif len(cut) <= minimal_up_to and any(each.fired < cut and proof.fails(each.fired) for each in backed):
+                yield f"the {kind} {_named(cut)} is not minimal: only {_named(backed[0].fired)} fired"
 
 
 def _named(points: Points) -> str:

@@ -399,12 +399,21 @@ def test_a_request_without_a_call_is_not_complete(tmp_path: Path) -> None:
 
 
 def test_runs_that_vary_say_what_share_may_be_overlooked(tmp_path: Path) -> None:
-    runs = [survived(calls=cut("a"), trials=9), survived(calls=cut("a", "b"), trials=9)]
+    runs = [survived(calls=cut("a")), survived(calls=cut("a", "b")), survived("a", calls=cut("a", "b"), trials=10)]
 
     (request,) = checked_events(tmp_path, events_of(*runs, complete_up_to=0, exact_up_to=0)).requests
 
     assert request.varying
-    assert 0.28 < request.overlooked < 0.29
+    assert 0.26 < request.overlooked < 0.27
+
+
+def test_a_degradation_needs_evidence_too(tmp_path: Path) -> None:
+    calls = cut("a")
+    unproven = replace(survived("a", calls=calls, fired=NOBODY), verdict=Verdict.DEGRADED)
+
+    (wrong, *_) = checked_events(tmp_path, events_of(survived(calls=calls), unproven, complete_up_to=0)).refuted
+
+    assert wrong == "R: the degradation simulated/a is not proven: no fault is proven to have fired"
 
 
 # The file

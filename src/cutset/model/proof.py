@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from cutset.model.coverage import Uncoverable
 from cutset.model.outcome import Points
 
-SURE = 0.95  # where runs vary: how surely a failure was not overlooked
+SURE = 0.95  # where runs vary: how surely a failing share of the stated size was not overlooked
+_UNHARMED = 0.045  # the chance that it shows in no trial; the rest is that it shows, and passes for chance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +27,7 @@ class CheckedRequest:
     undecided: tuple[Points, ...]
     trusted: tuple[Points, ...]  # taken to fail, untested
     by_failover: bool  # replicas stood for each other
-    trials: int  # the fewest requests that a survivor rests on
+    trials: int  # the fewest requests that a survivor with faults rests on
     varying: bool  # runs differed although the same fired
     unfinished: str  # why it claims no more
     wrong: tuple[str, ...]  # claims that do not hold
@@ -45,7 +46,7 @@ class CheckedRequest:
     @property
     def overlooked(self) -> float:
         """Where runs vary, what fails a smaller share of requests than this may have been overlooked."""
-        return 1 - (1 - SURE) ** (1 / max(self.trials, 1)) if self.varying else 0.0
+        return 1 - _UNHARMED ** (1 / max(self.trials, 1)) if self.varying else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

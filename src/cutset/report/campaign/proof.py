@@ -109,6 +109,8 @@ def _request_lines(request: CheckedRequest) -> Iterator[str]:
         yield f"[red]✗ does not hold[/]  {escape(wrong)}"
     if request.findings:
         yield f"{count(len(request.findings), 'finding')} proven, {request.minimal} of them minimal"
+    if request.degraded:
+        yield f"{count(request.degraded, 'run')} survived with an answer that lacks a part or has another value"
     if request.claimed_up_to > max(request.proven_up_to, request.exact_up_to):
         yield f"[magenta]? not proven[/]  what is said beyond that rests on: {escape(request.assumption or 'nothing')}"
         if request.assumed_up_to > request.proven_up_to:
