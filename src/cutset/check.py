@@ -37,8 +37,10 @@ from cutset.model.proof import CheckedCampaign, CheckedRequest
 from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.store.codec import RecordedEvent, event_from_json
 
+_NO_AUDIT = RequestAudited(
+    request="", healthy=False, reason="", calls=frozenset(), not_reached=frozenset(), trace_ids=()
+)
 MOST_SETS = 1_000_000  # of one size that are looked at, a minute or two; beyond that the checker says that it gave up
-BY_DETERMINISM = ("exact", "strict")  # certificates whose claims rest on determinism alone
 
 
 def check(
@@ -111,17 +113,16 @@ def _checked(
     audits = [each for each in events if isinstance(each, RequestAudited) and each.request == name][-1:]
     ends = [each for each in events if isinstance(each, RequestFinished) and each.request == name]
     end = ends[-1] if ends else RequestFinished(request=name, complete_up_to=-1, reason="it was interrupted")
-    outcomes = [run for audit in audits for run in audit.runs]
+    audited = audits[-1] if audits else _NO_AUDIT  # of a resumed campaign: as the request is now
+    outcomes = [*audited.runs]
     outcomes += [each.outcome for each in events if isinstance(each, ExperimentFinished) and each.request == name]
-    not_reached = audits[-1].not_reached if audits else frozenset()
-    usual = frozenset[Point]().union(*(audit.calls for audit in audits)) - not_reached
-    proof = Proof([each for each in outcomes if not _doubt(each, begun)], usual, not_reached)
+    proof = Proof([each for each in outcomes if not _doubt(each, begun)], audited.calls, audited.not_reached)
     tell(name)
     trusted = end.predicted if begun.across_requests == "trust" else ()
     open_set, proven = proof.first_open(begun.max_size)
     left_over, assumed = proof.first_open(begun.max_size, more_hurts=True, trusted=trusted)
-    by_determinism = begun.certificates in BY_DETERMINISM and not trusted
-    exact = end.complete_up_to if by_determinism and begun.strategy == "cuts" else end.exact_up_to
+    is_exact = begun.certificates == "exact" and begun.strategy == "cuts" and not trusted
+    exact = end.complete_up_to if is_exact else end.exact_up_to
     wrong = list(_false_findings(outcomes, begun, proof, minimal_up_to=end.complete_up_to + 1))
     if proven < exact and open_set is not None:  # else there are too many sets, and nobody can tell
         wrong.append(f"said to be exact up to size {exact}, but nothing decides {_named(open_set)}")
@@ -140,12 +141,12 @@ def _checked(
         degraded=sum(outcome.verdict is Verdict.DEGRADED for outcome in proof.survivors),
         points=len(proof.bit),
         runs=len(proof.runs),
-        uncoverable=tuple(_uncoverable(audits[-1], proof.runs)) if audits else (),
+        uncoverable=tuple(_uncoverable(audited, outcomes)),
         undecided=end.undecided,
         trusted=trusted,
         by_failover=bool(proof.failed_over),
         trials=min((outcome.trials for outcome in proof.survivors if outcome.cut), default=len(outcomes)),
-        varying=proof.varying() or any(audit.varies for audit in audits),
+        varying=proof.varying() or bool(audited.varies),
         unfinished=end.reason,
         wrong=tuple(wrong),
     )
@@ -213,6 +214,7 @@ class Proof:
     def __init__(self, runs: Sequence[Outcome], usual: Points, not_reached: Points) -> None:
         self.runs = runs
         self.survivors = [run for run in runs if run.verdict is not Verdict.FAILED]
+        usual = usual - not_reached
         called = usual.union(*(run.calls for run in runs)) - not_reached
         known = called.union(*(points_of(run.cut) for run in runs)) - not_reached
         self.bit = {point: 1 << number for number, point in enumerate(sorted(known))}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.samples.recorded_campaign import EXACT, KEY, Row, forged, recorded_campaign, rows_of
+from tests.samples.recorded_campaign import KEY, Row, forged, recorded_campaign, rows_of
 from tests.samples.simulated_systems import cut, point, systems
 
 from cutset.check import Proof, check
@@ -21,7 +21,7 @@ from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.proof import CheckedCampaign
 from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.search.cuts import CutSearch
-from cutset.search.strategy import SearchSettings
+from cutset.search.strategy import Certificates, SearchSettings
 from cutset.simulation.brute_force import minimal_cuts_by_brute_force
 from cutset.simulation.drive import drive
 from cutset.simulation.simulated import All, Call, Conditions, FirstOf, Optional, Simulation, System, all_points
@@ -344,7 +344,7 @@ def events_of(*outcomes: Outcome, **claim: Any) -> list[Any]:
     runs = tuple(each for each in outcomes if not each.cut)
     told: dict[str, Any] = {"complete_up_to": 2, "exact_up_to": 2, "reason": ""} | claim
     started = CampaignStarted(
-        requests=("R",), max_size=2, repeats=2, strategy="cuts", **{"certificates": EXACT, **claim.pop("began", {})}
+        requests=("R",), max_size=2, repeats=2, strategy="cuts", **{"certificates": "exact", **claim.pop("began", {})}
     )
     told.pop("began", None)
     calls = NOBODY.union(*(run.calls for run in runs))
@@ -473,7 +473,7 @@ def test_what_the_exact_search_calls_complete_the_checker_proves(seed: int) -> N
             runs.append(simulation.run(faults))
             return runs[-1]
 
-    search = CutSearch(SearchSettings(3, certificates=EXACT, inventory=all_points(system), seed=seed))
+    search = CutSearch(SearchSettings(3, certificates=Certificates.EXACT, inventory=all_points(system), seed=seed))
     drive(search, Recording())
 
     known = proof(*runs)

@@ -7,16 +7,13 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.samples.simulated_campaign import REQUESTS, SETTINGS, SimulatedLaboratory, changed
+from tests.samples.simulated_campaign import REQUESTS, SETTINGS, SimulatedLaboratory
 
 from cutset.campaign.explore import explore
-from cutset.check import BY_DETERMINISM
 from cutset.model.run import Loop, RunStarted
-from cutset.search.strategy import Certificates
 from cutset.store.ledger import NAME, open_ledger
 
 KEY = b"k" * 32
-EXACT = next(kind for kind in Certificates if kind in BY_DETERMINISM)
 
 
 def recorded_campaign(store: Path) -> Path:
@@ -25,8 +22,7 @@ def recorded_campaign(store: Path) -> Path:
     async def record() -> None:
         with open_ledger(store, key=KEY) as ledger:
             ledger.append("only", RunStarted(loop=Loop.CAMPAIGN, run="only"))
-            settings = changed(SETTINGS, certificates=EXACT)
-            async for _ in explore("only", REQUESTS, SimulatedLaboratory(), ledger, settings):
+            async for _ in explore("only", REQUESTS, SimulatedLaboratory(), ledger, SETTINGS):
                 pass
 
     asyncio.run(record())

@@ -92,7 +92,8 @@ class ClassSearch:
             reason=reason,
             undecided=result.undecided,
             assumption=result.assumption,
-            exact_up_to=min(result.exact_up_to, complete_up_to),
+            # What is only trusted to fail is not decided by what this request did.
+            exact_up_to=min([result.exact_up_to, complete_up_to, *(len(cut) - 1 for cut in trusted)]),
             masked=tuple((each.cut, each.survived) for each in result.masked if each.cut in result.minimal_cuts),
             predicted=(*result.predicted, *trusted),
         )
@@ -128,15 +129,17 @@ def begin(request: Request, settings: CampaignSettings, events: Sequence[Campaig
 def _past_outcomes(request: str, events: Sequence[CampaignEvent]) -> list[Outcome]:
     """What stayed unknown before the campaign was resumed is tried again, and each audit takes the place of the last.
 
-    An audit during an outage, or right after it with empty caches, shows calls that the request does not make.
+    An audit during an outage, or right after it with empty caches, shows calls that the request does not make. A call
+    of the audit that none of its proven runs made is made at times: each is taken to have made it.
     """
     resumed = max((number for number, event in enumerate(events) if isinstance(event, CampaignStarted)), default=0)
     usual: tuple[Outcome, ...] = ()
     past: list[Outcome] = []
     for number, event in enumerate(events):
         match event:
-            case RequestAudited(request=name, runs=runs) if name == request:
-                usual = runs
+            case RequestAudited(request=name, runs=runs, calls=calls) if name == request:
+                more = calls.difference(*(run.calls for run in runs))
+                usual = tuple(replace(run, calls=run.calls | more) for run in runs)
             case ExperimentFinished(request=name, outcome=outcome) if name == request:
                 if number > resumed or outcome.verdict is not Verdict.UNKNOWN:
                     past.append(outcome)

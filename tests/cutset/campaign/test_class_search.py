@@ -176,3 +176,18 @@ def test_only_cuts_that_are_minimal_are_reported_as_masked() -> None:
 
     assert search.end().masked == ((frozenset({A}), frozenset({A, C})),)
     assert search.end().predicted == ()
+
+
+def test_a_call_that_only_an_unproven_run_of_the_audit_made_is_tried_too() -> None:
+    seen_once = replace(audited(HOME.name, A), calls=frozenset({A, B}))
+
+    assert set(begin(HOME, SETTINGS, [seen_once]).ask(9)) == {frozenset({A}), frozenset({B})}
+
+
+def test_what_is_only_trusted_to_fail_is_not_part_of_what_rests_on_determinism_alone() -> None:
+    trusting = changed(SETTINGS, across_requests=AcrossRequests.TRUST)
+    events = [audited(HOME.name, A), audited(CHECKOUT.name, A), failed(HOME.name, A)]
+
+    end = begin(CHECKOUT, trusting, events).end()
+
+    assert (end.complete_up_to, end.exact_up_to, end.predicted) == (3, 0, (frozenset({A}),))
