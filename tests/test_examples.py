@@ -23,8 +23,9 @@ def test_the_example_configuration_is_valid() -> None:
 def test_every_setting_is_in_the_reference() -> None:
     reference = (ROOT / "docs" / "configuration.md").read_text()
     kinds = (Target, Receiver, Limits, SearchChoice, Expectation, MeshService, MeshSpec)
-    # The key of a service, the table itself, a switch for benchmarks, and what is put in when the mesh starts.
-    internal = {"name", "services", "filters", "first_filters", "stand_in"}
+    # The key of a service, the table itself, a switch for benchmarks, what is put in when the mesh starts, and what
+    # the mesh calls its servers.
+    internal = {"name", "services", "filters", "first_filters", "stand_in", "names"}
 
     names = {field.name for kind in kinds for field in fields(kind)} - internal
     assert [name for name in sorted(names) if f"{name}`" not in reference] == []
