@@ -34,6 +34,8 @@ LATE_SECONDS = 1.0  # spans that come later than configured by more than this ar
 CLOCK_SECONDS = 5.0  # clocks of one network differ by milliseconds; plans bear some seconds
 USUAL_ENVIRONMENTS = ("local", "demo", "test", "staging", "production")  # worth a try, to name what is wrong
 
+_UNKNOWN = "a service whose tracer does not export to this collector"
+
 
 @dataclass(frozen=True, slots=True)
 class _Probe:
@@ -263,7 +265,7 @@ def _handing_on(probes: Sequence[_Probe]) -> Iterator[CheckupLine]:
             "others at the addresses of the mesh",
         )
     for service in sorted({each.service for each in handed}):
-        yield _handed_on(service, [each for each in handed if each.service == service])
+        yield _handed_on(service or _UNKNOWN, [each for each in handed if each.service == service])
 
 
 def _handed_on(service: str, seen: Sequence[HandedOn]) -> CheckupLine:

@@ -19,7 +19,7 @@ TRACEPARENT = "traceparent"
 class HandedOn:
     """What one service did with the context of a request, as the calls that it made in the same trace show."""
 
-    service: str
+    service: str  # empty: nobody knows, since the spans of its own tracer do not come to us
     calls: Points
     contexts: tuple[str, ...]  # the headers that named the trace: `traceparent`, `uber-trace-id`, …
     carriers: tuple[str, ...]  # in which the plan came with each of the calls that it came with

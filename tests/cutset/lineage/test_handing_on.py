@@ -74,6 +74,15 @@ def test_without_spans_nothing_has_arrived():
     )
 
 
+def test_a_call_whose_caller_exports_no_spans_to_us_is_in_the_trace_all_the_same():
+    spans = [span for span in trace(Made("cart/GetCart")) if span.service != "caller"]
+
+    found = passage_of(spans, ROOT)
+
+    assert found.joined
+    assert [(each.service, each.calls) for each in found.services] == [("", points("cart/GetCart"))]
+
+
 def test_a_caller_that_the_mesh_does_not_know_goes_by_its_own_name():
     spans = [span for span in trace(Made("cart/GetCart")) if span.attributes.get("cutset.service") != "frontend"]
 
