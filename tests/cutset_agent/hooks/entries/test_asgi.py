@@ -1,12 +1,15 @@
 """The entry of ASGI applications, served by uvicorn: what reaches them, what is reported and recorded of them."""
 
 import base64
+import contextvars
 
 import httpx
 import pytest
 import redis.asyncio
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
+from starlette.middleware import Middleware as StarletteMiddleware
+from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Mount, Route
 from tests.cutset_agent.conftest import TRACE_ID, plan_headers, served
@@ -107,3 +110,29 @@ def test_a_request_ends_with_its_body_and_not_with_what_is_done_afterwards(insta
     with served(Starlette(routes=[Route("/", serve)])) as url:
         assert httpx.get(url, headers=plan_headers()).text == "12"
     assert ended == [False, False, True]
+
+
+@pytest.mark.parametrize("kind", ["asynchronous", "blocking"])
+def test_what_frameworks_run_for_a_request_is_its_own_also_beside_others(installed, kind):
+    """In tasks of middlewares, and in threads."""
+    request.configure(request.settings._replace(uncontained=False))
+    refusals = []
+
+    async def serve(call):
+        refusals.append(request.current().refusal())
+        return JSONResponse({})
+
+    def serve_in_thread(call):
+        refusals.append(request.current().refusal())
+        return JSONResponse({})
+
+    class Middleware(BaseHTTPMiddleware):
+        async def dispatch(self, call, call_next):
+            return await call_next(call)
+
+    other = contextvars.copy_context().run(request.enter, [], "GET /other")
+    route = Route("/", serve if kind == "asynchronous" else serve_in_thread)
+    with served(Starlette(routes=[route], middleware=[StarletteMiddleware(Middleware)] * 2)) as url:
+        assert httpx.get(url, headers=plan_headers()).status_code == 200
+    contextvars.copy_context().run(request.leave, other)
+    assert refusals == [""]
