@@ -22,7 +22,8 @@ from cutset.model.outcome import Verdict
 UNHARMED = 0.045  # the chance with which a failing share of the stated size shows in none of the trials
 EXCUSED = 0.005  # and the one with which it shows, but is put down to chance
 OVERLOOKED = UNHARMED + EXCUSED
-MOST_TRIALS = 200  # of one experiment: where so many cannot tell, nobody can
+NOTABLE = 3  # times the flake rate: what is less than that takes very many trials to be told from chance
+MOST_TRIALS = 300  # of one experiment: where so many cannot tell, nobody can
 _ROUNDING = 1 + 1e-9  # 0.1 ** 3 is a little more than 0.001
 
 
@@ -53,11 +54,8 @@ def chance_of_so_many(failures: int, of: int, flake_rate: float) -> float:
 
 
 def overlooked_share(flake_rate: float, trials: int) -> float:
-    """So large a share of failing requests passes for survived with a chance of at most `OVERLOOKED`.
-
-    What is hardly more than chance takes very many trials to be told from it, and is not asked for.
-    """
-    return min(1.0, max(1 - exp(log(UNHARMED) / trials), 2 * flake_rate))
+    """So large a share of failing requests passes for survived with a chance of at most `OVERLOOKED`."""
+    return min(1.0, max(1 - exp(log(UNHARMED) / trials), NOTABLE * flake_rate))
 
 
 def decide(fired: Sequence[Verdict], rule: Repetition, *, varying: bool, unfired: int = 0) -> Verdict | None:

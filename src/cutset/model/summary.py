@@ -157,8 +157,13 @@ def _variation(audits: Sequence[RequestAudited], outcomes: Sequence[Outcome]) ->
     for audit in reversed(audits):
         if audit.varies:
             return audit.varies
-    shares = (each for each in outcomes if each.is_share and not any(fault.point.replica for fault in each.cut))
-    return "of requests with the same failures some failed and some did not" if any(shares) else ""
+    of_apis = [each for each in outcomes if not any(fault.point.replica for fault in each.cut)]
+    if any(each.is_share for each in of_apis):
+        return "of requests with the same failures some failed and some did not"
+    # Where requests are alike, one that survives is enough, unless others failed by chance.
+    if any(each.verdict is Verdict.SURVIVED and each.trials > 1 and not each.failures for each in of_apis):
+        return "requests with the same failures did not all make the same calls"
+    return ""
 
 
 def _uncoverable(audited: RequestAudited, outcomes: Sequence[Outcome]) -> tuple[Uncoverable, ...]:

@@ -87,13 +87,13 @@ def test_a_degradation_of_a_share_says_so() -> None:
 
 def test_what_cannot_be_told_from_chance_has_no_path() -> None:
     rule = Repetition(repeats=4, flake_rate=0.1, trials=10)
-    trials = ([SERVED_BY_FIRST] + [trial(Verdict.SURVIVED, "cart/Get#1")] * 5) * 34
+    trials = ([SERVED_BY_FIRST] + [trial(Verdict.SURVIVED, "cart/Get#1")] * 4) * MOST_TRIALS
 
     outcome = amount_to(trials[:MOST_TRIALS], rule, varying=True)
 
     assert outcome is not None
     assert (outcome.verdict, outcome.path, outcome.seen) == (Verdict.UNKNOWN, frozenset(), ())
-    assert outcome.reason == "failed 34 of 200 times: nobody can tell yet whether that is more than chance"
+    assert outcome.reason == "failed 60 of 300 times: nobody can tell yet whether that is more than chance"
 
 
 def test_runs_without_a_fault_vary_if_one_calls_what_another_does_not() -> None:

@@ -109,7 +109,7 @@ def test_without_flakes_the_share_that_is_overlooked_follows_from_the_number_of_
     assert (1 - share) ** 10 <= OVERLOOKED
     assert share == pytest.approx(0.267, abs=0.001)
     assert overlooked_share(0.0, 100) < 0.031
-    assert overlooked_share(0.3, 100) == 0.6  # what is hardly more than chance is not asked for
+    assert overlooked_share(0.2, 100) == pytest.approx(0.6)  # what is hardly more than chance is not asked for
 
 
 # What decides
@@ -162,7 +162,7 @@ def test_trials_without_the_fault_are_trials_but_never_excuse_a_failure_of_those
 
 def test_what_nobody_can_tell_from_chance_is_unknown_in_the_end() -> None:
     rule = Repetition(repeats=4, flake_rate=0.1, trials=10)
-    undecided = ([FAILED] + [SURVIVED] * 5) * 34
+    undecided = ([FAILED] + [SURVIVED] * 4) * MOST_TRIALS
 
     assert decide(undecided[: MOST_TRIALS - 1], rule, varying=True) is None
     assert decide(undecided[:MOST_TRIALS], rule, varying=True) is UNKNOWN

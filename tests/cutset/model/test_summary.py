@@ -1,8 +1,9 @@
 from dataclasses import replace
 
-from tests.samples.campaign import EVENTS, VARYING
+from tests.samples.campaign import EVENTS, VARYING, experiment
 
-from cutset.model.event import RequestAudited, RequestFinished
+from cutset.model.event import CampaignEvent, RequestAudited, RequestFinished
+from cutset.model.outcome import Verdict
 from cutset.model.run import RunFinished
 from cutset.model.summary import outcomes_of, summarise
 
@@ -62,3 +63,15 @@ def test_a_request_varies_if_its_audit_says_so_or_an_experiment_fails_a_share_of
     assert (request.varies, request.trials) == ("currency/Convert was called in 1 of 3 runs without a fault", 10)
     assert noticed.varies == "of requests with the same failures some failed and some did not"
     assert [each.varies for each in summarise(EVENTS).requests] == [""] * 3
+
+
+def test_a_request_varies_if_an_experiment_that_survived_took_more_than_one_request() -> None:
+    survivor = experiment("GET /", Verdict.SURVIVED, "200", "ad/GetAds", trials=10)
+    at_replica = experiment("GET /", Verdict.SURVIVED, "200", "ad/GetAds#1", trials=2)
+    flaky = experiment("GET /", Verdict.SURVIVED, "200", "ad/GetAds", trials=30, failures=1)
+
+    def varies(event: CampaignEvent) -> str:
+        return summarise([replace(EVENTS[0], requests=("GET /",)), event]).requests[0].varies
+
+    assert varies(survivor) == "requests with the same failures did not all make the same calls"
+    assert (varies(at_replica), varies(flaky)) == ("", "")
