@@ -5,6 +5,7 @@ from pathlib import Path
 
 from cutset.harden.choose import choose
 from cutset.harden.decision import Decision, HardenedSite, Hardening
+from cutset.harden.failure_rates import Calls, FailureRate, Source
 from cutset.harden.frontier import frontier
 from cutset.harden.importance import Importance, Importances
 from cutset.harden.odds import Odds
@@ -56,6 +57,14 @@ ODDS = Odds(
     Importances(
         (Importance(Point("cart", "GetCart"), 20, 900, 5, 15), Importance(Point("ad", "GetAds"), 20, 950, 15, 5))
     ),
+    failed_before_between=(12, 31),
+    failed_after_between=(3, 9),
+    rates={
+        Point("cart", "GetCart"): FailureRate(0.015, 0.015, 0.015, Source.GIVEN),
+        Point("ad", "GetAds"): FailureRate(0.0055, 0.0021, 0.0109, Source.MEASURED, Calls(1000, 5)),
+        Point("email", "Send"): FailureRate(0.003, 0.001, 0.006, Source.POOLED, Calls(2000, 6)),
+    },
+    traffic_from={"GET /[x]": "1,000 seen in 24 h"},
 )
 VERIFICATION = Verification(
     (

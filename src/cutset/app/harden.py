@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from cutset.app.explore import explore, open_laboratory
-from cutset.app.harden_grounds import Grounds, failure_rates_of, gather
+from cutset.app.harden_grounds import Grounds, bounds_of_rates, failure_rates_of, gather, known_rates
 from cutset.app.harden_problem import HardenOptions, best_choice, classes_of, posed_problem
 from cutset.app.report import read_campaign
 from cutset.config.explore import Config, load_mesh
@@ -17,7 +17,7 @@ from cutset.config.harden import HardenChoice
 from cutset.errors import CutsetError, InputError, UsageError
 from cutset.harden.decision import Decision, Hardening, advice_of, sites_of
 from cutset.harden.frontier import frontier
-from cutset.harden.odds import Odds, hardened_by, odds_of
+from cutset.harden.odds import Odds, hardened_by, odds_of, within_bounds
 from cutset.harden.verification import verification_of
 from cutset.inject.local.change import require_changeable
 from cutset.inject.local.mesh import refused_by_envoy
@@ -240,8 +240,14 @@ def _campaign_in(events: Sequence[TrialEvent]) -> Campaign | None:
 def _odds(decided: Decided) -> Odds | None:
     decision, grounds = decided.decision, decided.grounds
     try:
-        rates = failure_rates_of(grounds, decided.wishes)
+        known = known_rates(grounds, decided.wishes)
     except InputError:
         return None
     classes = classes_of(grounds, decision.problem)
-    return odds_of(classes, grounds.findings, rates, hardened_by(decision.problem, decision.choice))
+    hardened = hardened_by(decision.problem, decision.choice)
+    odds = odds_of(classes, grounds.findings, failure_rates_of(grounds, decided.wishes), hardened)
+    odds = within_bounds(odds, classes, bounds_of_rates(known, decided.wishes), hardened)
+    unseen = "not seen: counted as one a day"
+    return replace(
+        odds, rates=known, traffic_from={each.name: grounds.traffic_from.get(each.name, unseen) for each in classes}
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cutset.app.survey import survey_traces
 from cutset.config.harden import HardenChoice
-from cutset.harden.failure_rates import Calls, calls_seen, failure_rates
+from cutset.harden.failure_rates import Calls, FailureRate, calls_seen, failure_rates
 from cutset.harden.probability import Rates, common_cause, rates_of
 from cutset.harden.remedies.evidence import SiteEvidence, evidence_of
 from cutset.lineage.call_tree import api_of, as_the_mesh_names
@@ -30,6 +30,7 @@ class Grounds:
     ranks: Mapping[Point, float]  # APIRank
     evidence: Mapping[Point, SiteEvidence]
     traffic: Mapping[str, float] = field(default_factory=dict)  # requests per day, by class
+    traffic_from: Mapping[str, str] = field(default_factory=dict)  # by class: where that comes from
     calls: Mapping[Point, Calls] = field(default_factory=dict)
     traces: tuple[int, int, int] = (0, 0, 0)  # spans, and their time in nanoseconds: whether other traces are meant
 
@@ -43,17 +44,22 @@ def gather(campaign: Campaign, store: Path, wishes: HardenChoice) -> Grounds:
     evidence = evidence_of(campaign.events, campaign.findings)
     audited = rank_of_audits(event for event in campaign.events if isinstance(event, RequestAudited))
     if not stored.spans:
-        return Grounds(campaign, store, audited, evidence, wishes.traffic)
+        return Grounds(campaign, store, audited, evidence, wishes.traffic, dict.fromkeys(wishes.traffic, "given"))
     surveyed = finished(survey_traces(store))
-    days = max((stored.last_ns - stored.first_ns) / 86_400e9, 1 / 24)
-    seen = {name: each.traces / days for name, each in surveyed.classes.items()}
-    traffic = {request.name: seen[request.name] for request in campaign.summary.requests if request.name in seen}
+    hours = (stored.last_ns - stored.first_ns) / 3_600e9
+    seen = {request.name: surveyed.classes.get(request.name) for request in campaign.summary.requests}
+    traces = {name: each.traces for name, each in seen.items() if each is not None}
+    # What was seen in less than an hour counts for one.
+    traffic = {name: number * 24 / max(hours, 1) for name, number in traces.items()}
+    lasted = f"{hours:.3g} h" if hours >= 1 else "less than an hour, taken for one"
+    sources = {name: f"{number:,} seen in {lasted}" for name, number in traces.items()}
     return Grounds(
         campaign,
         store,
         api_rank(trace_kinds(surveyed.kinds)) or audited,
         _timed(evidence, store),
         traffic | dict(wishes.traffic),
+        sources | dict.fromkeys(wishes.traffic, "given"),
         _as_in_findings(calls_seen(surveyed.kinds)),
         (stored.spans, stored.first_ns, stored.last_ns),
     )
@@ -61,10 +67,25 @@ def gather(campaign: Campaign, store: Path, wishes: HardenChoice) -> Grounds:
 
 def failure_rates_of(grounds: Grounds, wishes: HardenChoice) -> Rates:
     """Of the points in findings. Raises InputError where neither traces nor the user tell a rate."""
+    return _rates({point: each.rate for point, each in known_rates(grounds, wishes).items()}, wishes)
+
+
+def known_rates(grounds: Grounds, wishes: HardenChoice) -> dict[Point, FailureRate]:
+    """Each with where it comes from, and its interval."""
     points = sorted({point for finding in grounds.findings for point in points_of(finding.cut)})
-    rates = failure_rates(points, grounds.calls, wishes.failure_rates)
+    return failure_rates(points, grounds.calls, wishes.failure_rates)
+
+
+def bounds_of_rates(known: Mapping[Point, FailureRate], wishes: HardenChoice) -> tuple[Rates, Rates]:
+    """All rates at the low ends of their intervals, and all at the high ends."""
+    low = {point: each.low for point, each in known.items()}
+    return _rates(low, wishes), _rates({point: each.high for point, each in known.items()}, wishes)
+
+
+def _rates(measured: Mapping[Point, float], wishes: HardenChoice) -> Rates:
+    points = sorted(measured)
     causes = [common_cause(name, each.rate, each.members, points) for name, each in wishes.common_causes.items()]
-    return rates_of({point: each.rate for point, each in rates.items()}, causes)
+    return rates_of(measured, causes)
 
 
 def _as_in_findings(seen: Mapping[Point, Calls]) -> dict[Point, Calls]:
@@ -82,5 +103,6 @@ def _timed(evidence: Mapping[Point, SiteEvidence], store: Path) -> dict[Point, S
     for each in sorted(server_durations(open_spans(store)), key=lambda each: each.calls):
         api = Point(each.label.service, as_the_mesh_names(api_of(each.label)))
         if api in found:
-            found[api] = replace(found[api], latency=Latency(each.calls, *each.seconds), per_second=each.per_second)
+            latency = Latency(each.calls, *each.seconds, source="stored traces")
+            found[api] = replace(found[api], latency=latency, per_second=each.per_second)
     return found

@@ -1,8 +1,9 @@
 """How many requests fail per day, before and after, as far as the failure rates of points tell, and of what."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from cutset.harden.failure_rates import FailureRate
 from cutset.harden.importance import Importances, failures_per_day, importances_by_traffic
 from cutset.harden.probability import Rates, RequestClass, likelihood, overall
 from cutset.harden.problem import Callers, Choice, Problem
@@ -19,6 +20,11 @@ class Odds:
     failed_after: float
     likeliest: tuple[tuple[Finding, float], ...]  # findings by failed requests per day, the worst first
     importances: Importances  # as things are, before anything is hardened
+    # With all rates at the low, and all at the high ends of their intervals.
+    failed_before_between: tuple[float, float] | None = None
+    failed_after_between: tuple[float, float] | None = None
+    rates: Mapping[Point, FailureRate] = field(default_factory=dict, hash=False)
+    traffic_from: Mapping[str, str] = field(default_factory=dict, hash=False)  # by request
 
 
 def odds_of(classes: Sequence[RequestClass], findings: Sequence[Finding], rates: Rates, hardened: set[str]) -> Odds:
@@ -33,6 +39,16 @@ def odds_of(classes: Sequence[RequestClass], findings: Sequence[Finding], rates:
         tuple(failures_per_day(findings, rates, {each.name: each.per_day for each in classes})),
         importances_by_traffic(classes, rates),
     )
+
+
+def within_bounds(odds: Odds, classes: Sequence[RequestClass], bounds: tuple[Rates, Rates], hardened: set[str]) -> Odds:
+    """What fails grows with every rate, so that the ends of all intervals bound it."""
+    perfect = dict.fromkeys(hardened, 0.0)
+    before, after = (
+        [overall([likelihood(each, rates, guards) for each in classes]).failed_per_day for rates in bounds]
+        for guards in ({}, perfect)
+    )
+    return replace(odds, failed_before_between=(before[0], before[1]), failed_after_between=(after[0], after[1]))
 
 
 def hardened_by(problem: Problem, choice: Choice) -> set[str]:

@@ -23,6 +23,7 @@ class Latency:
     p99: float
     p999: float
     longest: float
+    source: str = ""  # where they were seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,9 @@ class Effort:
     seconds: float  # the median without faults
     calls: float  # attempts per request, on average
     calls_with_faults: float
+    runs: int = 0  # without faults, of which the median is
+    fastest: float = 0.0  # of these, in seconds
+    slowest: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

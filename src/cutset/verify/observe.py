@@ -63,10 +63,13 @@ async def observe(
                 seconds=median(trial.response.seconds for trial in trials),
                 calls=fmean(map(_attempts, trials)),
                 calls_with_faults=fmean(map(_attempts, faulted[name])) if name in faulted else 0.0,
+                runs=len(trials),
+                fastest=min(trial.response.seconds for trial in trials),
+                slowest=max(trial.response.seconds for trial in trials),
             )
             for name, trials in calm.items()
         },
-        latencies={api: latency_of(own) for api, own in seconds.items()},
+        latencies={api: latency_of(own, "requests of our own") for api, own in seconds.items()},
         recovered={api: number for api, number in recovered.items() if number},
         proved=frozenset(proved),
     )

@@ -2,7 +2,7 @@ import pytest
 from tests.samples.hardening import EVENTS, RATES, TRAFFIC
 
 from cutset.harden.choose import choose
-from cutset.harden.odds import hardened_by, odds_of, request_classes
+from cutset.harden.odds import hardened_by, odds_of, request_classes, within_bounds
 from cutset.harden.probability import Rates
 from cutset.harden.problem import CandidateLevel, Choice, problem_of
 from cutset.model.point import Point
@@ -42,3 +42,18 @@ def test_a_call_site_is_what_has_to_be_hardened_where_its_caller_is_known() -> N
     cart = Point("cart", "GetCart")
     assert (home.sites_of(cart), pay.sites_of(cart)) == ({"web>cart/GetCart"}, {"cart/GetCart"})
     assert home.per_day == 1
+
+
+def test_what_fails_lies_between_what_all_low_and_all_high_rates_make_of_it() -> None:
+    problem = problem_of(SUMMARY.findings)
+    classes = request_classes(SUMMARY.requests, problem, {}, TRAFFIC)
+    odds = odds_of(classes, SUMMARY.findings, FAILS, {"cart/GetCart"})
+    halved, doubled = (
+        Rates({point: factor * rate for point, rate in FAILS.of_points.items()}) for factor in (0.5, 2.0)
+    )
+    bounded = within_bounds(odds, classes, (halved, doubled), {"cart/GetCart"})
+    assert bounded.failed_before_between is not None
+    assert bounded.failed_after_between is not None
+    assert bounded.failed_before_between[0] < odds.failed_before < bounded.failed_before_between[1]
+    assert bounded.failed_after_between[0] < odds.failed_after < bounded.failed_after_between[1]
+    assert bounded.failed_before_between[1] == pytest.approx(1000 * (1 - 0.9998 * 0.6) + 10 * (1 - 0.9998 * 0.96))

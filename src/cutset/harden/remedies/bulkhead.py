@@ -19,8 +19,9 @@ def advise(evidence: SiteEvidence) -> Advice | Declined:
     return Advice(
         NAME,
         against="a slow callee that takes all threads and connections of its callers",
-        why=f"at {rate:.3g} calls a second that take up to {1000 * latency.p99:.3g} ms, {usual:.2g} are under way at "
-        f"once (Little's law); {HEADROOM:g} times as many are allowed, at least {FEWEST}",
+        why=f"at {rate:.3g} calls a second, in the busiest minute of stored traces, of which 99 % take up to "
+        f"{1000 * latency.p99:.3g} ms ({latency.calls:,} were timed), {usual:.2g} are under way at once (by Little): "
+        f"{HEADROOM:g} times as many are allowed, at least {FEWEST}",
         settings={"max_parallel": limit},
         risks=REMEDY.risks,
     )

@@ -43,14 +43,14 @@ class SiteEvidence:
         return decides_who_may(self.site, proved=self.proved)
 
 
-def latency_of(seconds: Sequence[float]) -> Latency:
+def latency_of(seconds: Sequence[float], source: str = "") -> Latency:
     """By nearest rank: a value that was seen, never one in between."""
     ordered = sorted(seconds)
 
     def rank(share: float) -> float:
         return ordered[ceil(share * len(ordered)) - 1]
 
-    return Latency(len(ordered), rank(0.5), rank(0.99), rank(0.999), ordered[-1])
+    return Latency(len(ordered), rank(0.5), rank(0.99), rank(0.999), ordered[-1], source)
 
 
 def safe_to_repeat(evidence: SiteEvidence) -> str:

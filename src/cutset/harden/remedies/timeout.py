@@ -1,8 +1,10 @@
 """Timeout: do not wait longer for an answer than answers take."""
 
+from cutset.harden.failure_rates import rule_of_three
 from cutset.harden.remedies.evidence import ENOUGH_CALLS, SiteEvidence
 from cutset.harden.remedies.remedy import Remedy
 from cutset.model.advice import Advice, Declined
+from cutset.model.hardening import Latency
 
 HEADROOM = 1.5  # above the slowest in a thousand: a busier day must not turn slow answers into failures
 HEADROOM_UNSEEN = 3.0  # above the slowest of fewer calls, which need not have shown the tail
@@ -33,10 +35,15 @@ def advise(evidence: SiteEvidence) -> Advice | Declined:
     return Advice(
         NAME,
         against="answers that never come, or too late",
-        why=f"{seen} (half of them at most {_shown(latency.median)})",
+        why=f"{seen}, half of them at most {_shown(latency.median)}{_where(latency)}; no more than a share of "
+        f"{rule_of_three(latency.calls):.2g} takes longer than the slowest, {_shown(latency.longest)} (95 %)",
         settings={"timeout_seconds": seconds},
         risks=REMEDY.risks,
     )
+
+
+def _where(latency: Latency) -> str:
+    return f", in {latency.source}" if latency.source else ""
 
 
 def _shown(seconds: float) -> str:

@@ -53,7 +53,14 @@ def to_document(found: Hardening, written: Sequence[Path] = ()) -> dict[str, Any
 def _odds_document(odds: Odds) -> dict[str, Any]:
     return {
         "requests_per_day": odds.per_day,
-        "failed_per_day": {"before": odds.failed_before, "after": odds.failed_after},
+        "failed_per_day": {
+            "before": odds.failed_before,
+            "before_between": odds.failed_before_between,
+            "after": odds.failed_after,
+            "after_between": odds.failed_after_between,
+        },
+        "traffic_from": dict(odds.traffic_from),
+        "failure_rates": {str(point): to_jsonable(rate) for point, rate in odds.rates.items()},
         "likeliest": [{"id": each.id, "failed_per_day": failed} for each, failed in odds.likeliest],
         "importances": [
             {

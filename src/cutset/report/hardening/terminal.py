@@ -7,12 +7,13 @@ from rich.markup import escape
 
 from cutset.harden.choose import Infeasible
 from cutset.harden.decision import HardenedSite, Hardening
+from cutset.harden.failure_rates import FailureRate, Source
 from cutset.harden.frontier import Frontier
 from cutset.harden.importance import caveat, in_words
 from cutset.harden.odds import Odds
 from cutset.harden.problem import Choice, expected_afvr
 from cutset.harden.verification import Verification
-from cutset.model.hardening import CutRechecked, MeshChanging, MeshRestored
+from cutset.model.hardening import CutRechecked, Effort, MeshChanging, MeshRestored
 from cutset.model.outcome import Verdict
 from cutset.model.wording import count
 from cutset.report.campaign.terminal import describe_cut
@@ -20,6 +21,7 @@ from cutset.report.replaying import undo_command
 
 LIKELIEST_SHOWN = 5
 IMPORTANT_SHOWN = 3
+RATES_SHOWN = 8
 _LEVELS = {"api": "API", "call-site": "call site"}
 
 
@@ -91,16 +93,44 @@ def _frontier_lines(frontier: Frontier, choice: Choice) -> Iterator[str]:
 
 
 def _odds_lines(odds: Odds) -> Iterator[str]:
-    before, after = odds.failed_before, odds.failed_after
-    yield f"Of {odds.per_day:,.0f} requests a day {before:,.3g} fail for known causes; hardened, {after:,.3g}"
+    before = f"{odds.failed_before:,.3g}{_between(odds.failed_before_between)}"
+    after = f"{odds.failed_after:,.3g}{_between(odds.failed_after_between)}"
+    yield f"Of {odds.per_day:,.0f} requests a day {before} fail for known causes; hardened, {after}"
+    yield from _sources_of(odds)
     for finding, failed in odds.likeliest[:LIKELIEST_SHOWN]:
         yield f"  {failed:>8.3g} a day  {escape(finding.request)}  {escape(describe_cut(finding.cut))}"
     yield ""
     yield from _importance_lines(odds)
 
 
+def _between(bounds: tuple[float, float] | None) -> str:
+    return f" ({bounds[0]:,.3g} to {bounds[1]:,.3g})" if bounds and bounds[0] < bounds[1] else ""
+
+
+def _sources_of(odds: Odds) -> Iterator[str]:
+    """Where the numbers come from: they are worth no more than that."""
+    if _between(odds.failed_before_between):
+        yield "  [dim]in brackets: with all rates at the low or the high end of their intervals (95 %)[/]"
+    for request, source in odds.traffic_from.items():
+        yield f"  [dim]traffic of {escape(request)}: {escape(source)}[/]"
+    for point, rate in sorted(odds.rates.items(), key=lambda each: -each[1].rate)[:RATES_SHOWN]:
+        yield f"  [dim]{escape(str(point))} fails in {escape(_rate(rate))}[/]"
+    if (more := len(odds.rates) - RATES_SHOWN) > 0:
+        yield f"  [dim]and {count(more, 'rate')} more, in `--json`[/]"
+
+
+def _rate(rate: FailureRate) -> str:
+    share = f"{rate.rate:.3g} of calls"
+    if rate.source is Source.GIVEN:
+        return f"{share} (given)"
+    seen = f"{rate.calls.failed:,} of {rate.calls.total:,}"
+    if rate.source is Source.POOLED:
+        return f"{share} ({rate.low:.2g} to {rate.high:.2g}): never seen, so that all calls stand for it, {seen}"
+    return f"{share} ({rate.low:.2g} to {rate.high:.2g}): {seen} were seen to"
+
+
 def _importance_lines(odds: Odds) -> Iterator[str]:
-    yield "[bold]What matters most[/], before anything is hardened"
+    yield "[bold]What matters most[/], before anything is hardened, at these rates"
     for each in odds.importances.ranked[:IMPORTANT_SHOWN]:
         yield f"  {escape(each.name)}: {in_words(each)}"
     if rests_on := caveat(odds.importances):
@@ -140,6 +170,7 @@ def _rolled_back_lines(restored: MeshRestored) -> Iterator[str]:
 
 def _verification_lines(found: Verification, replay: str) -> Iterator[str]:
     yield f"[bold]AFVR {found.afvr:.3f} measured, {found.expected_afvr:.3f} predicted[/], 1 before"
+    yield "  [dim]the share of a request's known cuts that still fail it, averaged over requests[/]"
     for each in found.classes:
         yield (
             f"  {escape(each.request):<24} {each.afvr:.3f} measured, {each.expected_afvr:.3f} predicted  "
@@ -158,11 +189,19 @@ def _verification_lines(found: Verification, replay: str) -> Iterator[str]:
             f"[dim]{escape(finding.outcome.reason)}[/]"
         )
     for request, (then, now) in found.slower.items():
-        yield f"  [yellow]slower[/]        {escape(request)}  median {1000 * then:.3g} → {1000 * now:.3g} ms"
+        was, became = (_range(each[request]) for each in (found.before, found.after))
+        yield (
+            f"  [yellow]slower[/]        {escape(request)}  median {1000 * then:.3g} → {1000 * now:.3g} ms  "
+            f"[dim]{was}, then {became}[/]"
+        )
     for request, (then, now) in found.amplified.items():
         yield f"  [yellow]more calls[/]    {escape(request)}  {then:.3g} → {now:.3g} per request"
     if not found.explored:
         yield "  [dim]new cuts were not looked for[/]"
+
+
+def _range(effort: Effort) -> str:
+    return f"{1000 * effort.fastest:.3g} to {1000 * effort.slowest:.3g} ms in {count(effort.runs, 'request')}"
 
 
 def _recheck_line(recheck: CutRechecked) -> str:

@@ -19,7 +19,8 @@ def test_machines_get_all_of_it() -> None:
     assert found["verification"]["afvr"] == 0.5
     assert found["verification"]["classes"] == [{"request": "GET /[x]", "before": 2, "afvr": 0.5, "afvr_expected": 0.0}]
     assert [each["verdict"] for each in found["verification"]["cuts"]] == ["degraded", "failed"]
-    assert found["verification"]["before"]["GET /[x]"] == {"seconds": 0.1, "calls": 10, "calls_with_faults": 5}
+    before = found["verification"]["before"]["GET /[x]"]
+    assert (before["seconds"], before["calls"], before["calls_with_faults"]) == (0.1, 10, 5)
     assert found["sites"][0]["remedies"][0]["risks"]
     assert found["written"] == ["a.yaml"]
     assert found["applied"]["undo"] == "cp /shop/mesh.yaml.before /shop/mesh.yaml"
@@ -35,7 +36,14 @@ def test_what_was_found_afterwards_can_be_replayed() -> None:
 
 def test_what_matters_most_is_told_in_numbers_with_what_they_rest_on() -> None:
     found = document(TRIED)
-    assert found["failed_per_day"] == {"before": 20, "after": 5}
+    assert found["failed_per_day"] == {
+        "before": 20,
+        "before_between": [12, 31],
+        "after": 5,
+        "after_between": [3, 9],
+    }
+    assert found["traffic_from"] == {"GET /[x]": "1,000 seen in 24 h"}
+    assert found["failure_rates"]["ad/GetAds"]["calls"] == {"total": 1000, "failed": 5}
     assert found["importances"][0] == {
         "name": "cart/GetCart",
         "saved_per_day": 15,
