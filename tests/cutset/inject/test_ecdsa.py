@@ -1,12 +1,17 @@
 import json
+import time
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
 
 from cutset.errors import UsageError
+from cutset.inject.local import envoy
+from cutset.inject.local.mesh import run_mesh
+from cutset.model.mesh import MeshSpec
 from cutset_agent import wire
 
-pytest.importorskip("cryptography")
+pytest.importorskip("cryptography", reason="it is a dependency: `make` installs it")
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
@@ -45,3 +50,26 @@ def test_what_is_no_key_of_the_curve_is_refused(key):
     with pytest.raises(UsageError) as caught:
         ecdsa_signer(key)
     assert "prime256v1" in caught.value.hint
+
+
+def test_a_sidecar_without_any_secret_executes_what_the_private_key_signed(lab, mesh_dir, monkeypatch):
+    filter_source = envoy.filter_source
+    monkeypatch.setattr(envoy, "filter_source", lambda *identity: filter_source(*identity, public_key(pem())))
+    other = ec.generate_private_key(ec.SECP256R1()).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    signer = ecdsa_signer(pem())
+    spec = MeshSpec((replace(lab.mesh.spec.services[1], port=0),), environment="test")
+    with run_mesh(spec, work_dir=mesh_dir) as mesh:
+
+        def status(**options):
+            headers = lab.headers("solo/GET /", *(f"other{n}/X" for n in range(60)), **options)
+            headers |= {"traceparent": headers["traceparent"].replace("4bf92f35", "5bf92f35")}
+            return lab.client.get(f"http://{mesh.addresses['solo']}/", headers=headers).status_code
+
+        for carrier in ("baggage", "jaeger"):
+            for _ in range(20):  # r and s begin with zeros or high bits in some: each is written in its own way
+                assert status(key=signer, carriers=[carrier]) == 503
+        assert status(key=ecdsa_signer(other)) == 200
+        assert status() == 200, "signed with the shared key"
+        assert status(key=signer, environment="production") == 200
+        assert status(key=signer, expires=time.time() - 1) == 200
+        assert status(key=signer, trace_id="4bf92f3577b34da64bf92f3577b34da6") == 200, "replayed in another trace"
