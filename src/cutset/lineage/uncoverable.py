@@ -59,13 +59,14 @@ def _told_calls(spans: Sequence[Span]) -> tuple[set[Uncoverable], set[Uncoverabl
     """What services tell of, with and without the mesh."""
     seen: set[Uncoverable] = set()
     unseen: set[Uncoverable] = set()
+    by_id = {span.span_id: span for span in spans}
     calls = remote_calls(spans)
     missed = {call.span_id for call in unseen_by_mesh(calls, spans)}
     for call in calls:
-        told = _told(call, call_of(call), OutOfReach.PAST_MESH, spans)
+        told = _told(call, call_of(call), OutOfReach.PAST_MESH, by_id)
         (unseen if call.span_id in missed else seen).add(told)
     for call in unseen_by_mesh(store_calls(spans), spans):
-        unseen.add(_told(call, store_of(call), OutOfReach.DATA_STORE, spans))
+        unseen.add(_told(call, store_of(call), OutOfReach.DATA_STORE, by_id))
     return seen, unseen
 
 
@@ -97,6 +98,6 @@ def _at_work(strays: Sequence[Span], own: Sequence[Sequence[Span]]) -> set[str]:
     return set.intersection(*during) if during else set()
 
 
-def _told(call: Span, name: str, why: OutOfReach, spans: Sequence[Span]) -> Uncoverable:
-    caller = caller_of(call, {span.span_id: span for span in spans}) or call.service
+def _told(call: Span, name: str, why: OutOfReach, by_id: dict[str, Span]) -> Uncoverable:
+    caller = caller_of(call, by_id) or call.service
     return Uncoverable(name, why, caller, address_of(call))
