@@ -251,7 +251,7 @@ def test_a_request_is_alone_if_no_other_was_under_way(installed, monkeypatch, wh
 def test_leaving_twice_counts_once(installed):
     entry = request.enter([], "GET /")
     reach.leave(entry.reach)
-    reach.leave(entry.reach)
+    request.leave(entry)
     assert reach._under_way == 0
 
 
