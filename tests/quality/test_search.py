@@ -41,7 +41,7 @@ from cutset.simulation.simulated import (
     all_points,
 )
 
-MOST_INJECTIONS = 646  # over all of FastFI's Table 5: what docs/search.md says
+MOST_INJECTIONS = 669  # over all of FastFI's Table 5: what docs/search.md says
 SYSTEMS = 4  # of each family
 SMALL = [family for family in (*FAMILIES, *HIDDEN_CALLS) if "large" not in family.name]  # for brute force
 
@@ -57,9 +57,9 @@ def test_a_request_of_fastfis_table_takes_few_injections_in_few_rounds(row: Row)
     run = table_5(row)
 
     assert len(run.found) == row.needed
-    assert run.tally.injections <= 1.75 * replica_bound(row.needed, row.replicas)
+    assert run.tally.injections <= 1.8 * replica_bound(row.needed, row.replicas) + 3
     assert run.tally.injections <= row.fastfi
-    assert run.tally.rounds <= 4
+    assert run.tally.rounds == 2
 
 
 def test_all_of_fastfis_table_takes_no_more_injections_than_we_say() -> None:
@@ -130,7 +130,7 @@ PROMISES = (
     Promise("a chain of fallbacks", FirstOf((Call("A"), Call("B"), Call("C"))), 3, ("A B C",), 3, 3, 3),
     Promise("a page with optional parts",
             All((Call("session"), *(Optional(Call(api)) for api in ("ads", "reviews", "tips")))), 3,
-            ("session",), 4, 5, 5),
+            ("session",), 4, 8, 8),
     Promise("a tolerated failure that hides a call", All((Call("A"), Optional(Call("X"), then=Call("Y")))), 2,
             ("A", "Y"), 3, 3, 3),
     Promise("a quorum of two in three", All((Call("A"), Quorum("store", 3, 2))), 2,
@@ -138,7 +138,7 @@ PROMISES = (
     Promise("a checkout",
             All((Call("session"), Call("cart", Call("redis", replicas=2)), FirstOf((Call("charge"), Call("invoice"))),
                  Optional(Call("tips", Call("catalog", replicas=2))), Call("ship"))), 2,
-            ("session", "cart", "ship", "redis#1 redis#2", "charge invoice"), 10, 12, 15),
+            ("session", "cart", "ship", "redis#1 redis#2", "charge invoice"), 12, 15, 18),
 )  # fmt: skip
 
 

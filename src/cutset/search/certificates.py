@@ -27,11 +27,12 @@ knows whether it survives.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from cutset.model.fault import points_of
+from cutset.model.fault import EffectKind, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.search.bitset import bits
 from cutset.search.strategy import Certificates, Masked
+from cutset.search.superposition import Superposition
 from cutset.search.uncovered import Clause, Cover, strongest
 
 DETERMINISM = "behaviour depends on which faults fire"
@@ -71,6 +72,7 @@ class Evidence:
         self._point_bits: dict[Point, int] = {}
         self._call_bits: dict[Point, int] = {}  # by point without replica
         self._call_of_point: list[int] = []
+        self.superposition = Superposition()
         self._clauses: dict[Certificates, list[Clause]] = {}
         self._cover: Cover | None = None
 
@@ -110,6 +112,10 @@ class Evidence:
                 return
         yield Clause(zone, certificate.failed)
 
+    def infers_by_superposition(self, kind: Certificates | None = None) -> bool:
+        independent = (kind or self.kind) is Certificates.INDEPENDENT and not self.tells_replicas_apart()
+        return independent and self.superposition.is_usable
+
     def infers_by_hidden_calls(self, kind: Certificates | None = None) -> bool:
         return (kind or self.kind) is Certificates.INDEPENDENT and self.tells_replicas_apart()
 
@@ -139,7 +145,9 @@ class Evidence:
     def covers(self, candidate: int) -> bool:
         if self._cover is None:
             self._cover = Cover(self.clauses())
-        return candidate in self.accepted or self._cover.clause_for(candidate) is not None
+        if candidate in self.accepted or self._cover.clause_for(candidate) is not None:
+            return True
+        return self.infers_by_superposition() and self.superposition.decided_by(candidate) is not None
 
     def undecided(self) -> list[int]:
         """Sets whose own outcome stayed unknown and that no other experiment decides."""
@@ -147,6 +155,10 @@ class Evidence:
 
     def contains_failing(self, candidate: int) -> bool:
         return any(known & candidate == known for known in self.failing)
+
+    def fired_in_failures(self) -> set[int]:
+        """Where a failed run's trace shows less than its whole cut to have fired: that, maybe, is what failed it."""
+        return {self.to_bits(each.fired) for cut, each in self._outcomes_of_failing.items()} - {0}
 
     def masked(self) -> tuple[Masked, ...]:
         """Only the smallest survivor of each failing cut."""
@@ -168,6 +180,8 @@ class Evidence:
         for certificate in self.certificates:
             if any(clause.covers(candidate) for clause in self.clauses_of(certificate)):
                 return Verdict.SURVIVED, certificate.outcome
+        if self.infers_by_superposition() and (fired := self.superposition.decided_by(candidate)) is not None:
+            return Verdict.SURVIVED, next(known.outcome for known in self.certificates if known.failed == fired)
         return Verdict.UNKNOWN, None
 
     def baseline(self) -> Certificate | None:
@@ -219,6 +233,7 @@ class Evidence:
     def _certify(self, cut: int, outcome: Outcome) -> None:
         # Whatever was called and had no fault was relied on to be as it was: that it answered may matter even if the
         # answer was of no use, and how it failed by itself may matter to who tolerates that and no other failure.
+        self._superpose(outcome)
         path = self.to_bits(outcome.path | outcome.calls) & ~cut
         fired, failed = (self.to_bits(each) & cut for each in (outcome.fired, outcome.failed))
         replaced = self.to_bits(outcome.retried)
@@ -241,6 +256,16 @@ class Evidence:
         self._failures.add(new.failed)
         if not new.failed:
             self._usual_calls |= new.calls
+
+    def _superpose(self, outcome: Outcome) -> None:
+        """Only where the trace tells how each call was answered, and faults do no more than answer."""
+        answers: dict[int, list[str]] = {}
+        for each in outcome.seen:
+            answers.setdefault(self._point_bits.get(each.point, 0), []).append(f"{each.status}@{each.caller}")
+        called, fired = self.to_bits(outcome.calls), self.to_bits(outcome.fired)
+        delayed = any(fault.effect.kind is EffectKind.DELAY for fault in outcome.cut)
+        self.superposition.is_usable &= sum(answers) == called and not delayed
+        self.superposition.learn(fired, called, {point: tuple(sorted(each)) for point, each in answers.items()})
 
     def _compare(self, known: Certificate, other: Certificate) -> None:
         """What the first run made and the second, in which at least as much failed, did not."""

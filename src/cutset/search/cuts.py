@@ -24,7 +24,7 @@ from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.search.certificates import DETERMINISM, INDEPENDENCE, REPLICAS_ARE_ALIKE, Evidence
 from cutset.search.steps.confirm import confirm
 from cutset.search.steps.cover import cover
-from cutset.search.steps.diagnose import ask_again, diagnose
+from cutset.search.steps.diagnose import ask_again, diagnose, name_degradations
 from cutset.search.steps.discover import discover, discovered
 from cutset.search.steps.level import level
 from cutset.search.steps.merge import merge
@@ -38,6 +38,7 @@ from cutset.search.steps.state import (
     open_sets,
     settled_sets,
 )
+from cutset.search.steps.superpose import superpose
 from cutset.search.strategy import Certificates, SearchResult, SearchSettings
 from cutset.search.uncovered import OutOfPatienceError
 
@@ -132,7 +133,7 @@ class CutSearch:
                 return replace(plan, cuts=plan.cuts[: state.settings.round_size or None])
             state.evidence.settle(uncovered)  # where paths vary, survivors may certify nothing, however often we ask
             self._proofs = {}
-        return RoundPlan()
+        return name_degradations(state)
 
     def _prove(self, kind: Certificates | None = None) -> _Proof:
         """By certificates of this kind; of the search's own, unless told otherwise."""
@@ -148,7 +149,11 @@ def _prove(state: SearchState, kind: Certificates) -> _Proof:
     if evidence.baseline() is None:
         return _Proof(most if 0 in settled else -1)
     try:
-        found = next(open_sets(state, evidence.clauses(kind), settled), None)
+        if evidence.infers_by_superposition(kind):
+            opened = evidence.superposition.open_sets(settled, evidence.accepted, most)
+            found = next((each.cut for each in opened), None)
+        else:
+            found = next(open_sets(state, evidence.clauses(kind), settled), None)
     except OutOfPatienceError as error:
         return _Proof(error.size - 1)
     return _Proof(most if found is None else found.bit_count() - 1, found)
@@ -180,8 +185,8 @@ def _plan_faults(state: SearchState) -> RoundPlan:
         if state.discovery.needed:
             return RoundPlan((state.discovery.cut,))
     if not state.evidence.tells_replicas_apart():
-        plan = level(state)
-        state.predicted = frozenset(plan.cuts)
+        plan = superpose(state) if state.evidence.infers_by_superposition() else level(state)
+        state.predicted = frozenset(plan.cuts) - plan.targets.keys()
         return plan
     cuts = confirm(state)
     state.predicted = frozenset(cuts)

@@ -5,6 +5,7 @@ And where it survived, but not as foreseen, what it was meant to cover is asked 
 
 from dataclasses import dataclass
 
+from cutset.model.outcome import Verdict
 from cutset.search.bitset import bits
 from cutset.search.steps.state import RoundPlan, SearchState, in_size, is_open, some_open_sets
 from cutset.search.uncovered import Clause
@@ -34,6 +35,12 @@ def ask_again(state: SearchState) -> RoundPlan:
             cut for cut in survived if in_size(state, cut) and 0 < asked[cut] < REPEATED_ASKS and is_open(state, cut)
         ]
     return _as_targets(direct)
+
+
+def name_degradations(state: SearchState) -> RoundPlan:
+    """What takes a part of the answer away in a larger set, by itself: that it survives is known, but not its name."""
+    causes = (each.failed for each in state.evidence.certificates if each.outcome.verdict is Verdict.DEGRADED)
+    return _as_targets([cut for cut in dict.fromkeys(causes) if cut not in state.asked and in_size(state, cut)])
 
 
 def diagnose(state: SearchState) -> Diagnosis:
