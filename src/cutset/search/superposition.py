@@ -27,7 +27,7 @@ NOT_CALLED: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class ObservedRun:
     """A surviving run, as bit sets of points."""
 
     called: int
@@ -43,7 +43,7 @@ class OpenSet:
 
 class Superposition:
     def __init__(self) -> None:
-        self.leaves: dict[int, Leaf] = {}  # by what fired
+        self.leaves: dict[int, ObservedRun] = {}  # by what fired
         self.is_usable = True
         self.own: dict[int, int] = {}  # of each fault: the smallest set that it was observed in
         self._expected: dict[int, dict[int, set[tuple[str, ...]]]] = {}
@@ -54,7 +54,7 @@ class Superposition:
         if known is not None:
             self.is_usable &= (known.called, known.answers) == (called, answers)  # else runs vary
             return
-        leaf = Leaf(called, answers)
+        leaf = ObservedRun(called, answers)
         for other_fired, other in self.leaves.items():
             if other_fired & fired == other_fired:
                 _note_changes(other, leaf)
@@ -90,7 +90,7 @@ class Superposition:
                         yield OpenSet(cut, self.may_be_merged(cut))
             level = following
 
-    def leaf_of(self, cut: int) -> Leaf | None:
+    def leaf_of(self, cut: int) -> ObservedRun | None:
         """The run that this set leads to, if it was observed: it agrees with the set on all that it called."""
         return next((leaf for fired, leaf in self.leaves.items() if _agree(cut, fired, leaf)), None)
 
@@ -135,7 +135,7 @@ class Superposition:
             return False
         return any(self.expected(cut & ~fault).get(fault) == {NOT_CALLED} for fault in bits(cut))
 
-    def parts(self, cut: int) -> Iterator[tuple[int, Leaf]]:
+    def parts(self, cut: int) -> Iterator[tuple[int, ObservedRun]]:
         return ((fired, leaf) for fired, leaf in self.leaves.items() if fired and fired & cut == fired)
 
     def expected(self, cut: int) -> dict[int, set[tuple[str, ...]]]:
@@ -203,11 +203,11 @@ class Superposition:
         return True
 
 
-def _agree(cut: int, fired: int, leaf: Leaf) -> bool:
+def _agree(cut: int, fired: int, leaf: ObservedRun) -> bool:
     return fired & cut == fired and not cut & leaf.called & ~fired
 
 
-def _note_changes(less: Leaf, more: Leaf) -> None:
+def _note_changes(less: ObservedRun, more: ObservedRun) -> None:
     for point in less.answers.keys() | more.answers.keys():
         answer = more.answers.get(point, NOT_CALLED)
         if answer != less.answers.get(point, NOT_CALLED):
