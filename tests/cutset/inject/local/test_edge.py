@@ -72,6 +72,12 @@ def test_a_plan_in_somebody_elses_baggage_is_dropped(seen):
     assert "ot-baggage-user" not in seen(("ot-baggage-user", "1,%63utset=P"))
 
 
+def test_who_floods_the_edge_loses_all_of_the_header(seen):
+    for plans, kept in ((16, {"baggage": "a=1"}), (17, {})):
+        members = ",".join(f"cutset{number}=P" for number in range(plans))
+        assert {name: text for name, text in seen(("baggage", f"a=1,{members}")).items() if name == "baggage"} == kept
+
+
 def test_oversized_baggage_is_dropped(seen):
     members = ",".join(f"k{number}=v" for number in range(2000))
     assert "baggage" not in seen(("baggage", members))
