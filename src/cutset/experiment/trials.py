@@ -187,6 +187,8 @@ def so_far(tried: Sequence[Outcome]) -> Outcome:
     alike = [each for each in tried if each.verdict is last.verdict]
     return replace(
         last,
+        calls=_union(each.calls for each in tried),
+        retried=_union(each.retried for each in tried),
         trace_ids=tuple(trace_id for each in alike for trace_id in each.trace_ids),
         requests=sum(each.requests for each in tried),
         trials=sum(each.verdict is not Verdict.UNKNOWN for each in tried),

@@ -136,3 +136,4 @@ def test_who_gives_up_claims_nothing() -> None:
 
     assert (outcome.verdict, outcome.reason, outcome.path, outcome.seen) == (Verdict.UNKNOWN, "why", frozenset(), ())
     assert (outcome.requests, outcome.trials, outcome.failures) == (2, 2, 1)
+    assert outcome.calls == points("cart/Get#1", "cart/Get#2")
