@@ -115,3 +115,12 @@ def test_beside_a_plan_all_headers_name_the_mesh_as_the_parent(lab):
     assert answer["uber-trace-id"].split(":")[1] == own
     assert answer["b3"].split("-")[1] == own
     assert int(answer["x-datadog-parent-id"]) == int(own, 16)
+
+
+def test_grpc_calls_are_joined_alike(lab):
+    trace_id = lab.new_trace_id()
+    _, seen, _ = lab.call("cart", "GetCart", jaeger(trace_id))
+    lab.call("cart", "GetCart", {"uber-trace-id": seen["headers"]["uber-trace-id"]})
+
+    first, second = lab.sink.spans_of(trace_id, 2)
+    assert second.parent_span_id == first.span_id
