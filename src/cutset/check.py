@@ -109,11 +109,11 @@ def _checked(
     name: str, begun: CampaignStarted, events: Sequence[RecordedEvent], tell: Callable[[str], None]
 ) -> CheckedRequest:
     """What the campaign claims of this request, held against what its runs prove."""
-    # Each resumption audits anew: what an audit saw during an outage is not how the request behaves.
-    audits = [each for each in events if isinstance(each, RequestAudited) and each.request == name][-1:]
+    audits = [each for each in events if isinstance(each, RequestAudited) and each.request == name]
     ends = [each for each in events if isinstance(each, RequestFinished) and each.request == name]
     end = ends[-1] if ends else RequestFinished(request=name, complete_up_to=-1, reason="it was interrupted")
-    audited = audits[-1] if audits else _NO_AUDIT  # of a resumed campaign: as the request is now
+    # Each resumption audits anew: what an audit saw during an outage is not how the request behaves.
+    audited = audits[-1] if audits else _NO_AUDIT
     outcomes = [*audited.runs]
     outcomes += [each.outcome for each in events if isinstance(each, ExperimentFinished) and each.request == name]
     proof = Proof([each for each in outcomes if not _doubt(each, begun)], audited.calls, audited.not_reached)
@@ -124,7 +124,9 @@ def _checked(
     is_exact = begun.certificates == "exact" and begun.strategy == "cuts" and not trusted
     exact = end.complete_up_to if is_exact else end.exact_up_to
     wrong = list(_false_findings(outcomes, begun, proof, minimal_up_to=end.complete_up_to + 1))
-    if proven < exact and open_set is not None:  # else there are too many sets, and nobody can tell
+    if end.complete_up_to > begun.max_size:
+        wrong.append(f"said to be complete up to size {end.complete_up_to}, and explored up to {begun.max_size}")
+    elif proven < exact and open_set is not None:  # else there are too many sets, and nobody can tell
         wrong.append(f"said to be exact up to size {exact}, but nothing decides {_named(open_set)}")
     elif assumed < end.complete_up_to and left_over is not None and begun.strategy == "cuts":
         wrong.append(f"said to be complete up to size {end.complete_up_to}, but nothing covers {_named(left_over)}")
@@ -214,9 +216,10 @@ class Proof:
     def __init__(self, runs: Sequence[Outcome], usual: Points, not_reached: Points) -> None:
         self.runs = runs
         self.survivors = [run for run in runs if run.verdict is not Verdict.FAILED]
-        usual = usual - not_reached
-        called = usual.union(*(run.calls for run in runs)) - not_reached
-        known = called.union(*(points_of(run.cut) for run in runs)) - not_reached
+        beyond = not_reached.difference(*(run.fired for run in runs))  # reached now and then is reached
+        usual = usual - beyond
+        called = usual.union(*(run.calls for run in runs)) - beyond
+        known = called.union(*(points_of(run.cut) for run in runs)) - beyond
         self.bit = {point: 1 << number for number, point in enumerate(sorted(known))}
         self.replicas: dict[Point, int] = defaultdict(int)  # of each call, those that were ever called
         for point in called:
@@ -238,6 +241,8 @@ class Proof:
         Take any open set H, and G inside it, at first empty. A leaf that decides G, but not H, has its condition in G,
         so H has a point in its zone: G and that point are inside H, too. So every open set is come by, or one inside.
         """
+        if not self.replicas:  # no call was seen: everything survives in vain
+            return frozenset(), -1
         leaves = self.leaves + [Leaf(leaf.zone, 0) for leaf in self.leaves if more_hurts]
         failing = [*self.failing, *map(self.mask, trusted)]
         level = {0}
@@ -250,11 +255,12 @@ class Proof:
                 if not zones:
                     return self.points_in(points), size - 1
                 zone = min(zones, key=int.bit_count)
-                following.update(points | bit for bit in self.bit.values() if bit & zone)
-                if len(following) > MOST_SETS:
-                    return None, size
+                if len(following) <= MOST_SETS:
+                    following.update(points | bit for bit in self.bit.values() if bit & zone)
+            if len(following) > MOST_SETS:
+                return None, size
             level = following
-        return None, most if self.replicas else -1  # where no call was seen, everything survives in vain
+        return None, most
 
     def varying(self) -> bool:
         """Whether the same faults were seen to have different consequences."""

@@ -203,10 +203,25 @@ def test_the_checker_alone_could_explore_and_then_no_run_can_be_spared(system: S
 
 
 def test_too_many_sets_are_not_claimed_to_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = cut("a", "b", "c")
+    runs = [survived(*each, calls=calls) for each in ((), ("a",), ("b",), ("c",))]
     monkeypatch.setattr("cutset.check.MOST_SETS", 2)
-    runs = [survived(*each, calls=cut("a", "b", "c")) for each in ((), ("a",), ("b",), ("c",))]
-
     assert proof(*runs).first_open(3) == (None, 0)
+    assert proof(*runs, failed("c")).first_open(0) == (None, 0)
+
+    monkeypatch.setattr("cutset.check.MOST_SETS", 3)
+    without_c, opened = runs[:3], cut("c")
+    assert proof(*without_c).first_open(3) == (opened, 0)  # and not passed by for want of room
+
+
+def test_a_fault_that_fired_where_none_was_expected_to_is_part_of_what_fails() -> None:
+    """Else nothing would be left of the set that failed, and everything contains nothing."""
+    runs = [survived(calls=cut("a", "b")), failed("stray", "a"), failed("stray")]
+
+    known = Proof(runs, cut("a", "b"), cut("stray"))
+
+    assert [known.points_in(each) for each in known.failing] == [cut("stray")]
+    assert known.first_open(1) == (cut("a"), 0)
 
 
 # Campaigns, in real ledgers
@@ -295,6 +310,17 @@ def test_a_claim_beyond_the_proof_is_refuted_and_a_set_is_named(recorded: Path, 
 
     assert "said to be exact up to size 3, but nothing decides simulated/" in checked.refuted[0]
     assert not checked.proven
+
+
+def test_more_than_was_asked_for_is_not_claimed(recorded: Path, tmp_path: Path) -> None:
+    rows = [
+        (at, kind, fields.replace('"complete_up_to":3', '"complete_up_to":4') if kind == "RequestFinished" else fields)
+        for at, kind, fields in rows_of(recorded)
+    ]
+
+    refuted = check(forged(recorded, tmp_path, rows)).refuted
+
+    assert refuted[0] == "GET /: said to be complete up to size 4, and explored up to 3"
 
 
 def test_less_may_be_claimed_than_is_proven(recorded: Path, tmp_path: Path) -> None:
@@ -396,6 +422,7 @@ def test_a_request_without_a_call_is_not_complete(tmp_path: Path) -> None:
     checked = checked_events(tmp_path, events_of(survived(calls=NOBODY)))
 
     assert checked.requests[0].proven_up_to == -1
+    assert checked.refuted == ("R: said to be exact up to size 2, but nothing decides the request without a fault",)
 
 
 def test_runs_that_vary_say_what_share_may_be_overlooked(tmp_path: Path) -> None:

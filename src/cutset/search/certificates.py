@@ -87,7 +87,7 @@ class Evidence:
         else:
             self._certify(cut, outcome)
         self._ever_called |= self.to_bits(outcome.calls)  # a failing run shows replicas, too
-        self._failed_over |= self.in_calls(self.to_bits(outcome.retried))
+        self._failed_over |= self.in_calls(self.to_bits(outcome.retried & outcome.fired))
 
     def assume_failing(self, cut: int) -> None:
         if not any(known & cut == known for known in self.failing):

@@ -154,7 +154,11 @@ def test_replicas_are_alternatives_once_one_was_seen_to_step_in(kind: Certificat
     both = first | second
     elsewhere = [survived(points(), each) for each in (first, second)]
     retried = Outcome(
-        cut_of(points("A1", "X")), Verdict.FAILED, calls=both, retried=both if stepped_in else frozenset()
+        cut_of(points("A1", "X")),
+        Verdict.FAILED,
+        calls=both,
+        fired=points("A1") if stepped_in else frozenset(),
+        retried=both,  # also where a call turned to another for a reason of its own
     )
     evidence = evidence_of(kind, *elsewhere, retried)
 

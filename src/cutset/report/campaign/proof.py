@@ -114,7 +114,8 @@ def _request_lines(request: CheckedRequest) -> Iterator[str]:
     if request.claimed_up_to > max(request.proven_up_to, request.exact_up_to):
         yield f"[magenta]? not proven[/]  what is said beyond that rests on: {escape(request.assumption or 'nothing')}"
         if request.assumed_up_to > request.proven_up_to:
-            coarser = "would hold if to fail less than what was survived never did harm"
+            trusted = "what is trusted to fail did, and " if request.trusted else ""
+            coarser = f"would hold if {trusted}to fail less than what was survived never did harm"
             yield f"  [dim]derived here: up to size {request.assumed_up_to} it {coarser}, which assumes more[/]"
     if request.proven_up_to < request.asked_up_to:
         what = "too many sets to check" if request.open is None else escape(_cut(request.open))

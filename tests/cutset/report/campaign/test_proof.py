@@ -31,7 +31,8 @@ GET /  exact up to size 2, by 5 runs over 3 points
 
 POST /pay  exact up to size 0, by 5 runs over 3 points
   ? not proven  what is said beyond that rests on: failures do not upset each other
-    derived here: up to size 2 it would hold if to fail less than what was survived never did harm, which assumes more
+    derived here: up to size 2 it would hold if what is trusted to fail did, and to fail less than what was survived \
+never did harm, which assumes more
   ? open  a/1
   ? untested  b/1  trusted to fail, since it fails another request
   ! not covered  x/1  called by cart past the mesh: no sidecar saw it
