@@ -112,6 +112,9 @@ class HardenableLaboratory:
         broken = request.name == self._breaks and await asyncio.to_thread(self._stood_in)
         return "503" if broken or request.name == self._unhealthy else ""
 
+    async def unlike_audit(self, _request: Request) -> str:
+        return ""
+
     async def recovered(self) -> bool:
         return True
 

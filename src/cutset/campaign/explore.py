@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import replace
 from math import ceil
 
 from cutset.campaign.class_search import ClassSearch, begin
@@ -154,7 +155,7 @@ class _Campaign:
                 hungry.remove(search)
             if not cuts and not self._in_flight(search):
                 self._searches.remove(search)
-                self._finish(search.end())
+                self._finish(await self._ended(search))
 
     def _is_time_for_another(self, hungry: Sequence[ClassSearch]) -> bool:
         """When the others leave a slot free, or have each had a poolful of answers.
@@ -182,12 +183,19 @@ class _Campaign:
             await self._begin_next()
         for search in self._searches:
             more = await asyncio.to_thread(search.ask, 1)
-            self._finish(search.end(self._spent() if more else ""))
+            self._finish(await self._ended(search, self._spent() if more else ""))
 
     def _spent(self) -> str:
         if 0 < self._settings.limits.experiments <= self._asked:
             return "the budget of experiments is spent"
         return "the budget of time is spent" if self._clock() >= self._deadline else ""
+
+    async def _ended(self, search: ClassSearch, spent: str = "") -> RequestFinished:
+        """An audit during an outage, or before the caches were warm, says little of what comes after it."""
+        finished = search.end(spent)
+        if finished.complete_up_to >= 0 and (unlike := await self._laboratory.unlike_audit(search.request)):
+            return replace(finished, complete_up_to=-1, exact_up_to=-1, reason=f"{unlike}; `--resume` audits it anew")
+        return finished
 
     def _finish(self, finished: RequestFinished) -> None:
         if finished.reason:

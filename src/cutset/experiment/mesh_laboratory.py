@@ -229,6 +229,16 @@ class MeshLaboratory:
         judgement = judge(response, request.expect, known.baseline)
         return "" if judgement.verdict is Verdict.SURVIVED else judgement.reason
 
+    async def unlike_audit(self, request: Request) -> str:
+        known = self._known[request.name]
+        trouble, trial = await trouble_without_fault(lambda: self._trial(request, BASELINE), known.culprits)
+        if trouble or trial is None:
+            return trouble
+        cured = known.culprits - culprits_of(trial.spans, trial.root_id)
+        new = frozenset() if known.varying else _apis(trial) - known.apis
+        told = [f"{each} fails no longer" for each in sorted(cured)] + [f"{each} is called" for each in sorted(new)]
+        return f"without any fault it behaves unlike when it was audited: {', '.join(told)}" if told else ""
+
     async def recovered(self) -> bool:
         return await wait_until_there(self._bench.target)
 

@@ -103,6 +103,25 @@ def test_finds_every_minimal_cut_of_every_request(tmp_path: Path) -> None:
     assert events == recorded(tmp_path)
 
 
+def test_a_request_that_behaves_unlike_when_it_was_audited_is_not_complete_until_it_is_audited_anew(
+    tmp_path: Path,
+) -> None:
+    class Changed(SimulatedLaboratory):
+        async def unlike_audit(self, request: Request) -> str:
+            return "it calls more" if request.name == "GET /" else ""
+
+    events = run(tmp_path, Changed())
+
+    assert found(events) == TRUTH
+    ends = {event.request: event for event in events if isinstance(event, RequestFinished)}
+    assert (ends["GET /"].complete_up_to, ends["GET /"].exact_up_to) == (-1, -1)
+    assert ends["GET /"].reason == "it calls more; `--resume` audits it anew"
+    assert ends["POST /checkout"].complete_up_to == 3
+
+    run(tmp_path, SimulatedLaboratory())
+    assert summarise(recorded(tmp_path)).complete
+
+
 @pytest.mark.parametrize("strategy", [StrategyName.LDFI, StrategyName.MICROFI, StrategyName.FASTFI])
 def test_the_papers_strategies_report_only_what_fails(tmp_path: Path, strategy: StrategyName) -> None:
     """They lose cuts where a tolerated failure hides a mandatory call; FastFI also all that are not the smallest."""

@@ -264,6 +264,21 @@ def test_a_part_that_is_missing_without_any_fault_is_not_blamed_on_the_cut(shop,
     assert outcome.failed == points("parts/GET /f")
 
 
+def test_what_the_request_does_after_all_experiments_is_held_against_its_audit(shop, run):
+    laboratory = MeshLaboratory(shop.bench(), repeats=1)
+    assert run(laboratory.audit(get("/stock"))).healthy
+    assert run(laboratory.unlike_audit(get("/stock"))) == ""
+
+    shop.stumbles["stockCount"] = 1
+    assert "what fails is stock/Count" in run(laboratory.unlike_audit(get("/stock")))
+
+    shop.stumbles["stockCount"] = 3
+    during = MeshLaboratory(shop.bench(), repeats=1)
+    assert run(during.audit(get("/stock"))).healthy  # by its fallback
+    unlike = run(during.unlike_audit(get("/stock")))
+    assert unlike == "without any fault it behaves unlike when it was audited: stock/Count fails no longer"
+
+
 # Set-up
 
 
