@@ -106,8 +106,8 @@ async def open_bench(config: Config, key: bytes, mesh: MeshSituation | None) -> 
             http_port=receiver.http_port,
             grpc_port=receiver.grpc_port,
             others=receiver.others,
-            hint="Choose another with `collector.host`, `.http_port`, `.grpc_port`, or that of Jaeger or Zipkin, in the "
-            "configuration",
+            hint="Choose another with `collector.host`, `.http_port`, `.grpc_port` or those of Jaeger and Zipkin, "
+            "in the configuration",
         ) as collector,
         open_client(config.limits.parallel) as client,
     ):
