@@ -18,7 +18,7 @@ from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.model.wording import did_you_mean, known_names, quoted, sentences
 from cutset.report.drill.page import drill_page
 from cutset.report.replaying import replay_command
-from cutset.store.ledger import NAME, Ledger, open_ledger
+from cutset.store.ledger import NAME, Ledger, open_existing_ledger, open_ledger
 from cutset.store.runs import fingerprint, new_run, resumed_run
 from cutset.workload.recording.folder import Recorded, read_recording
 from cutset.workload.templates.rules import rules_for
@@ -57,7 +57,7 @@ def plan_drills(case: DrillCase, *, store: Path, again: bool = False) -> Plan:
     """By the recording alone: a run asks the service, too. `again` also takes what passed and has not expired."""
     if not (store / NAME).exists():
         return _plan(case, case.flows, (), again=again)
-    with open_ledger(store) as ledger:
+    with open_existing_ledger(store) as ledger:
         return _plan(case, case.flows, [past for _, past in _past(ledger)], again=again)
 
 
@@ -96,7 +96,8 @@ def write_page(store: Path, events: Sequence[DrillEvent]) -> Path:
     """The page of the run whose events these are."""
     started = next(event for event in events if isinstance(event, RunStarted))
     page = store / FOLDER / started.run / "index.html"
-    page.parent.mkdir(parents=True, exist_ok=True)
+    page.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    page.touch(mode=0o600)  # what a service answered is for who drilled it
     page.write_text(drill_page(results_of(events), replay=replay_command(started, store)), encoding="utf-8")
     return page
 

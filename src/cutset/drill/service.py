@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 
 import aiohttp
 
@@ -42,8 +43,7 @@ async def running(service: ServiceUnderTest, agent: Mapping[str, str], log: Path
     """Until the block ends. `agent` is what the agent in it reads from its environment."""
     port = _free_port()
     filled = _fill(service, port)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as output:
+    with _for_owner(log) as output:
         process = await asyncio.create_subprocess_exec(
             *kept(*filled.command),
             stdin=subprocess.PIPE,
@@ -123,3 +123,10 @@ async def _not_ready(
     except OSError:
         return f"nothing listens on port {port}"
     return ""
+
+
+def _for_owner(log: Path) -> BinaryIO:
+    """Services log what they should not."""
+    log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    log.touch(mode=0o600)
+    return log.open("wb")
