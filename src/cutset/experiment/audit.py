@@ -16,7 +16,7 @@ from cutset.lineage.calls import entry_span
 from cutset.lineage.completeness import Instrumentation, instrumentation_of, missing_part
 from cutset.lineage.path import foreign_attempts
 from cutset.lineage.uncoverable import in_other_traces, past_mesh, untold, without_plan
-from cutset.model.coverage import Uncoverable
+from cutset.model.coverage import Uncoverable, with_name
 from cutset.model.fault import BASELINE
 from cutset.model.outcome import Points
 from cutset.model.point import Point
@@ -60,7 +60,7 @@ async def audit(bench: Bench, request: Request) -> Audit:
     uncoverable = {
         *(each for trial in trials for each in without_plan(trial.spans, trial.root_id)),
         *in_other_traces(elsewhere, strays, traces),
-        *past_mesh(traces),
+        *(with_name(each, bench.target.names) for each in past_mesh(traces)),
         *untold(traces),
     }
     return Audit(

@@ -44,7 +44,7 @@ from cutset.lineage.completeness import Instrumentation, missing_part
 from cutset.lineage.culprits import culprits_of
 from cutset.lineage.handing_on import passage_of, why_not_accepted
 from cutset.lineage.uncoverable import seen_by_mesh
-from cutset.model.coverage import Uncoverable
+from cutset.model.coverage import Uncoverable, with_name
 from cutset.model.event import RequestAudited
 from cutset.model.fault import BASELINE, Cut
 from cutset.model.outcome import Outcome, Points, Verdict
@@ -136,7 +136,9 @@ class MeshLaboratory:
                 found.not_reached,
                 apis,
                 varying=bool(varies),
-                told=seen_by_mesh([trial.spans for trial in found.trials]).union(found.uncoverable),
+                told=seen_by_mesh([trial.spans for trial in found.trials]).union(
+                    replace(each, detail="") for each in found.uncoverable
+                ),
             )
         self._catalogue |= found.calls | found.not_reached
         return RequestAudited(
@@ -294,7 +296,9 @@ class MeshLaboratory:
             outcome = Outcome(cut, Verdict.UNKNOWN, error.message)
             raise UnwellError(replace(outcome, dead=await self._liveness.dead())) from None
         known = self._known[request.name]
-        return outcome_of(trial, cut, judgement, known.not_reached, known.told), trial
+        outcome = outcome_of(trial, cut, judgement, known.not_reached, known.told)
+        names = self._bench.target.names
+        return replace(outcome, uncoverable=frozenset(with_name(each, names) for each in outcome.uncoverable)), trial
 
     async def _refuse_if_lost(self, tried: Sequence[Outcome], trial: Trial) -> None:
         """The next trial would only find the hole that this one left."""

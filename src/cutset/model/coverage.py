@@ -1,7 +1,7 @@
 """Calls that a request makes and no fault can be injected into, and why."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from cutset.model.wording import count
@@ -51,6 +51,13 @@ class Uncoverable:
     def is_service(self) -> bool:
         """Whether it could be behind the mesh, so that nobody can say that the request survives its failure."""
         return self.why not in (OutOfReach.DATA_STORE, OutOfReach.UNTOLD)
+
+
+def with_name(each: Uncoverable, names: Mapping[str, str]) -> Uncoverable:
+    """Of a call past the mesh, whose own address it went to, if it is a server of the mesh. `names` are by address."""
+    if each.address not in names:
+        return each
+    return replace(each, detail=f"that is the own address of {names[each.address]}")
 
 
 def nothing_reached(uncoverable: Iterable[Uncoverable]) -> str:

@@ -1,4 +1,4 @@
-from cutset.model.coverage import OutOfReach, Uncoverable, nothing_reached
+from cutset.model.coverage import OutOfReach, Uncoverable, nothing_reached, with_name
 
 CONVERT = Uncoverable("currency/Convert", OutOfReach.OTHER_TRACE, "checkout")
 RATES = Uncoverable("GET /rates", OutOfReach.PAST_MESH, "checkout", "rates.example:443")
@@ -17,6 +17,13 @@ def test_why_a_call_is_out_of_reach_names_who_made_it_and_where_it_went():
     assert Uncoverable("a/A", OutOfReach.REFUSED).reason == (
         "called with a plan that its sidecar refused: key, environment or clock differ"
     )
+
+
+def test_a_call_at_the_own_address_of_a_service_of_the_mesh_says_whose_it_is():
+    names = {"rates.example:443": "rates#1"}
+
+    assert with_name(RATES, names).reason == f"{RATES.reason}: that is the own address of rates#1"
+    assert with_name(REDIS, names) == REDIS
 
 
 def test_a_data_store_that_is_called_directly_is_no_service_that_could_be_behind_the_mesh():
