@@ -4,16 +4,18 @@ import pytest
 
 from cutset.errors import PlanError
 from cutset.inject.plan import plan_headers
-from cutset.model.fault import BASELINE, Fault
+from cutset.model.fault import Fault
 from cutset.model.point import Point
 from cutset_agent import wire
 
-CONTEXT = {"trace_id": "ab" * 16, "span_id": "cd" * 8, "environment": "test", "expires": time.time() + 60}
+CONTEXT = {"trace_id": "ab" * 16, "span_id": "cd" * 8, "environment": "test"}
 KEY = b"a key for tests that nobody guesses"
 
 
 def headers(*faults: str, **options):
-    return plan_headers(frozenset(map(Fault.parse, faults)), **({"key": KEY} | CONTEXT | options))
+    return plan_headers(
+        frozenset(map(Fault.parse, faults)), **({"key": KEY, "expires": time.time() + 60} | CONTEXT | options)
+    )
 
 
 def decode(value: str) -> wire.WirePart:
@@ -21,7 +23,7 @@ def decode(value: str) -> wire.WirePart:
 
 
 def test_the_baseline_carries_a_signed_empty_plan():
-    found = plan_headers(BASELINE, key=KEY, **CONTEXT)
+    found = headers()
     assert found["traceparent"] == f"00-{'ab' * 16}-{'cd' * 8}-01"
     assert set(found) == {"traceparent", "tracestate", "baggage"}
     assert decode(found["tracestate"].removeprefix("cutset=")).faults == ()
