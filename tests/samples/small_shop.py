@@ -5,11 +5,12 @@ Each service is a server of its own; all run in the event loop of the tests, but
 
 import asyncio
 import random
+import secrets
 import socket
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -396,6 +397,9 @@ async def _start_grpc(shop: Shop, service: str) -> AsyncIterator[str]:
 
 
 def free_port() -> int:
-    with socket.socket() as free:
-        free.bind((HOST, 0))
-        return free.getsockname()[1]
+    """For later: not one of those that the system hands out to whoever connects meanwhile."""
+    while True:
+        port = secrets.choice(range(20_000, 32_000))
+        with socket.socket() as free, suppress(OSError):
+            free.bind((HOST, port))
+            return port
