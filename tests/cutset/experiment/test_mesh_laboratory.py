@@ -264,6 +264,16 @@ def test_a_part_that_is_missing_without_any_fault_is_not_blamed_on_the_cut(shop,
     assert outcome.failed == points("parts/GET /f")
 
 
+def test_an_audit_in_which_something_was_down_for_a_moment_is_made_again(shop, run):
+    shop.stumbles["stockCount"] = 1
+    moment = run(MeshLaboratory(shop.bench(), repeats=1).audit(get("/stock")))
+    shop.stumbles["stockCount"] = WITHOUT_END
+    always = run(MeshLaboratory(shop.bench(), repeats=1).audit(get("/stock")))
+
+    assert moment.calls == points("stock/Count")
+    assert always.calls == points("stock/Count", "cart/GET /items")
+
+
 def test_what_the_request_does_after_all_experiments_is_held_against_its_audit(shop, run):
     laboratory = MeshLaboratory(shop.bench(), repeats=1)
     assert run(laboratory.audit(get("/stock"))).healthy
