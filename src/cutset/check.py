@@ -62,7 +62,7 @@ def check(
     begun = next((each for each in reversed(events) if isinstance(each, CampaignStarted)), None)
     finished = isinstance(events[-1], RunFinished)  # else it was interrupted, or its end was taken away
     if key and finished and not sealed:
-        wrong.append("it is not sealed with this key: it was changed, or recorded with another key")
+        wrong.append("it is not sealed with this key (`CUTSET_KEY`): it was changed, or recorded with another")
     return CheckedCampaign(
         id=run,
         effect=begun.effect if begun else "",
