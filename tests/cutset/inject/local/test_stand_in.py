@@ -233,7 +233,10 @@ def test_a_reload_that_envoy_refuses_leaves_the_mesh_as_it_was(shop: Shop, monke
     [
         (MeshService("web", "http", ("h:1",), fallback={"GET /": "last-good"}), "a fallback needs the protocol `grpc`"),
         (MeshService("web", "grpc", ("h:1",), fallback={"Get": "any"}), "found `any`"),
-        (MeshService("web", "http", ("h:1",), hedge_after_seconds=20.0), "expected to hedge after 0 to 15.0 seconds"),
+        (
+            MeshService("web", "http", ("h:1",), hedge_after_seconds=20.0, timeout_seconds=15.0),
+            "expected to hedge after 0 to 15.0 seconds",
+        ),
         (MeshService("web", "http", ("h:1",), hedge_after_seconds=1.0), "it needs at least one retry"),
         (MeshService("web", "http", ("h:1",), retry_budget_percent=0.0), "expected a retry budget above 0"),
         (MeshService("web", "http", ("h:1",), max_parallel=0), "expected at least one call at a time"),
