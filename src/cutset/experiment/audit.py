@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from cutset.experiment.trial import Bench, Trial, attempt
+from cutset.experiment.wellbeing import POLL_SECONDS
 from cutset.lineage.calls import entry_span
 from cutset.lineage.completeness import Instrumentation, instrumentation_of, missing_part
+from cutset.lineage.culprits import culprits_of
 from cutset.lineage.path import foreign_attempts
 from cutset.lineage.uncoverable import in_other_traces, past_mesh, untold, without_plan
 from cutset.model.coverage import Uncoverable, with_name
@@ -23,6 +25,7 @@ from cutset.model.point import Point
 from cutset.model.request import Request
 from cutset.model.span import Span
 
+DISTURBED_AUDITS = 2  # are made again; what fails in one of three runs more often than that may as well be usual
 AUDIT_RUNS = 3  # enough to tell what varies from what is always there
 IDLE_INTERVALS = 1.5  # export intervals for which to watch afterwards: for late spans, and for what goes on without us
 AFTERMATH_SECONDS = 0.1  # calls that a request leaves behind begin within this time after its answer
@@ -38,6 +41,20 @@ class Audit:
     not_reached: Points
     uncoverable: tuple[Uncoverable, ...]  # those, and what no sidecar sees
     instrumentation: Instrumentation | None  # none when the shape of this request's traces proves nothing
+
+
+async def undisturbed_audit(bench: Bench, request: Request) -> Audit:
+    """One in which no call failed by itself in some runs and not in others, if there is one.
+
+    What is called because something was down for a moment is not what the request calls.
+    """
+    found = await audit(bench, request)
+    for _ in range(DISTURBED_AUDITS):
+        if len({culprits_of(trial.spans, trial.root_id) for trial in found.trials}) == 1:
+            break
+        await asyncio.sleep(POLL_SECONDS)
+        found = await audit(bench, request)
+    return found
 
 
 async def audit(bench: Bench, request: Request) -> Audit:

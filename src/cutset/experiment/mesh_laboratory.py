@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from cutset.errors import TargetError
-from cutset.experiment.audit import Audit, audit
+from cutset.experiment.audit import Audit, undisturbed_audit
 from cutset.experiment.floor import Floor
 from cutset.experiment.lifetimes import Lifetimes
 from cutset.experiment.liveness import Liveness, dead_servers
@@ -30,7 +30,6 @@ from cutset.experiment.trials import (
     why_in_vain,
 )
 from cutset.experiment.wellbeing import (
-    POLL_SECONDS,
     UnwellError,
     halted,
     trouble_without_fault,
@@ -59,7 +58,6 @@ VOID_REPLICA_TRIALS = 24
 MORE_ANSWERS = 10
 MORE_SECONDS = 2
 UNWELL_TRIALS = 3  # how often an experiment is begun in which the system was not well: among others, then alone
-DISTURBED_AUDITS = 2  # that are made again: what fails in one run of three that often is not worth waiting for
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,7 @@ class MeshLaboratory:
 
     async def _audit(self, request: Request) -> RequestAudited:
         try:
-            found = await self._undisturbed_audit(request)
+            found = await undisturbed_audit(self._bench, request)
         except TargetError as error:
             return RequestAudited(
                 request=request.name,
@@ -155,19 +153,6 @@ class MeshLaboratory:
             edges=tuple(sorted({edge for trial in found.trials for edge in _edges(trial)})),
             uncoverable=found.uncoverable,
         )
-
-    async def _undisturbed_audit(self, request: Request) -> Audit:
-        """One in which no call failed by itself in some runs and not in others, if there is one.
-
-        What is called because something was down for a moment is not what the request calls.
-        """
-        found = await audit(self._bench, request)
-        for _ in range(DISTURBED_AUDITS):
-            if len({culprits_of(trial.spans, trial.root_id) for trial in found.trials}) == 1:
-                break
-            await asyncio.sleep(POLL_SECONDS)
-            found = await audit(self._bench, request)
-        return found
 
     async def _more_answers(self, request: Request, answers: Sequence[Response]) -> list[Response]:
         """Without their traces, so that they take little time."""
