@@ -103,7 +103,8 @@ def explore_command(
 
     The target's mesh must export its spans to the collector that this command opens (4317 and 4318 by default), and
     `CUTSET_KEY` must hold the key of that mesh. When a budget is spent, what is known so far is reported, and
-    `--resume` with a larger one goes on.
+    `--resume` with a larger one goes on. At the end all that is claimed is proven again from the ledger alone, as
+    `cutset check` does; should a claim not hold, the exit code is 5.
 
     Examples:
 
