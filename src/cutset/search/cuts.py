@@ -34,7 +34,6 @@ from cutset.search.steps.state import (
     RoundPlan,
     SearchState,
     in_size,
-    is_plainly_replicated,
     open_sets,
     settled_sets,
 )
@@ -179,7 +178,7 @@ def _is_still_wanted(state: SearchState, cut: int) -> bool:
 
 
 def _plan_faults(state: SearchState) -> RoundPlan:
-    """The first step that has something to ask for plans the round."""
+    """By the steps that fit. Exact certificates lose nothing by doing all at once: what is tolerated proves no more."""
     if state.discovery.needed:
         state.discovery = discover(state)
         if state.discovery.needed:
@@ -190,20 +189,22 @@ def _plan_faults(state: SearchState) -> RoundPlan:
         return plan
     cuts = confirm(state)
     state.predicted = frozenset(cuts)
-    if state.rounds <= 1 and _may_do_all_at_once(state):
-        rows = cover(state, expected=cuts)
-        plan = replace(rows, cuts=(*cuts, *rows.cuts))
+    plan = RoundPlan(tuple(cuts))
+    if not state.evidence.infers_by_hidden_calls():
+        return _joined(plan, ask_again(state), _diagnosed(state), cover(state, expected=cuts))
+    if state.settings.one_shot and state.rounds <= 1:
+        plan = _joined(plan, cover(state, expected=cuts))
     elif single := [cut for cut in cuts if state.evidence.in_calls(cut).bit_count() == 1]:
         plan = RoundPlan(tuple(single))
     else:
-        plan = _merged(state) or RoundPlan(tuple(cuts))
+        plan = _merged(state) or plan
     return plan or ask_again(state) or _diagnosed(state) or cover(state)
 
 
-def _may_do_all_at_once(state: SearchState) -> bool:
-    """Exact certificates gain nothing by what is known of tolerated failures when rows are chosen."""
-    evidence = state.evidence
-    return state.settings.one_shot or (is_plainly_replicated(evidence) and not evidence.infers_by_hidden_calls())
+def _joined(*plans: RoundPlan) -> RoundPlan:
+    cuts = dict.fromkeys(cut for plan in plans for cut in plan.cuts)
+    targets = {cut: target for plan in reversed(plans) for cut, target in plan.targets.items()}
+    return RoundPlan(tuple(cuts), targets)
 
 
 def _merged(state: SearchState) -> RoundPlan:

@@ -24,7 +24,7 @@ CONFIRM_GROWTH = 32  # of a round, as long as predictions hold
 def confirm(state: SearchState) -> list[int]:
     evidence = state.evidence
     cuts = by_promise(state, (cut for cut in _predicted(state) if cut not in state.asked))
-    if not is_plainly_replicated(evidence) and not state.settings.one_shot:
+    if evidence.infers_by_hidden_calls() and not is_plainly_replicated(evidence) and not state.settings.one_shot:
         replicated = sum(points.bit_count() > 1 for points in evidence.points_of_call)
         # One prediction that holds may be luck.
         growth = CONFIRM_GROWTH ** (state.held if replicated > 1 else max(0, state.held - 1))

@@ -4,7 +4,7 @@ from tests.samples.search_states import state_after
 
 from cutset.search.steps.confirm import CONFIRM_GROWTH, confirm
 from cutset.search.steps.state import SearchState
-from cutset.search.strategy import SearchSettings
+from cutset.search.strategy import Certificates, SearchSettings
 from cutset.simulation.simulated import All, Call, FirstOf, Optional, Quorum, all_points
 
 SINGLE = All(tuple(Call(api) for api in "ABCDE"))
@@ -24,14 +24,20 @@ def test_the_loss_of_all_replicas_of_a_call_is_predicted_to_fail() -> None:
     assert sorted(shown(state)) == ["A1 A2", "B1 B2", "C1 C2"]
 
 
-def test_where_calls_have_no_replicas_one_prediction_is_ventured_and_more_once_predictions_held() -> None:
-    state = state_after(SINGLE, SearchSettings(1))
+def test_where_more_is_inferred_few_predictions_are_ventured_and_more_once_they_held() -> None:
+    system = All((*SINGLE.parts, Call("F", replicas=2)))
+    settings = SearchSettings(1, Certificates.INDEPENDENT, inventory=all_points(system))
+    state = state_after(system, settings)
     assert len(confirm(state)) == 1
 
     state.held = 1
     assert len(confirm(state)) == 1  # it may be luck
     state.held = 2
     assert len(confirm(state)) == min(5, CONFIRM_GROWTH)
+
+
+def test_exact_certificates_have_all_predictions_tried_at_once() -> None:
+    assert len(confirm(state_after(SINGLE, SearchSettings(1)))) == 5
 
 
 def test_in_one_shot_all_predictions_are_ventured() -> None:
