@@ -320,6 +320,8 @@ def explain(outcomes: Iterable[Outcome], points: Points, certificates: Certifica
         reason = "It was injected and failed." if same else "It contains a cut that was injected and failed."
     elif same:
         reason = "It was injected and survived."
+    elif any(clause.covers(evidence.to_bits(points)) for clause in evidence.clauses(Certificates.EXACT)):
+        reason = "An experiment survived that differs from it in nothing that was called."
     else:
-        reason = "An experiment survived on a path that needs none of these points."
+        reason = "An experiment with other failures survived, and showed all that these do by themselves."
     return Explanation(verdict, because, reason)

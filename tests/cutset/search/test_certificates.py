@@ -246,7 +246,7 @@ HISTORY = (BASELINE, WITHOUT_A, failing(points("B")), unknown(points("C")))
         (("A",), Verdict.SURVIVED, WITHOUT_A, "injected and survived"),
         (("B",), Verdict.FAILED, failing(points("B")), "injected and failed"),
         (("B", "A"), Verdict.FAILED, failing(points("B")), "contains a cut that was injected and failed"),
-        (("A", "D"), Verdict.SURVIVED, WITHOUT_A, "on a path that needs none of these points"),
+        (("A", "D"), Verdict.SURVIVED, WITHOUT_A, "that differs from it in nothing that was called"),
         (("A", "C"), Verdict.UNKNOWN, None, "No experiment tells"),
     ],
 )
