@@ -225,7 +225,8 @@ class Proof:
         for point in called:
             self.replicas[_call(point)] |= self.bit[point]
         self.failed_over = {_call(point) for run in runs for point in run.fired & run.retried}
-        self.leaves = self._leaves(frozenset(map(_call, usual)))
+        self.runs_as_leaves = list(self._leaves(frozenset(map(_call, usual))))
+        self.leaves = [*self.runs_as_leaves, *self._alone()]
         failing = {self._blamed(run) for run in runs if run.verdict is Verdict.FAILED and run.cut}
         minimal = [cut for cut in failing if not any(less & cut == less != cut for less in failing)]
         self.failing = sorted(minimal, key=lambda cut: (cut.bit_count(), cut))
@@ -235,8 +236,9 @@ class Proof:
     ) -> tuple[Points | None, int]:
         """The smallest set of at most so many points that nothing decides, and up to which size there is none.
 
-        `more_hurts` assumes that what fails less than a survivor survives, too: the least to be asked of certificates
-        that rest on more than determinism. `trusted` sets are assumed to fail.
+        `more_hurts` assumes that what fails less than a survivor survives, too, and that a set calls nothing that none
+        of its parts calls: the least to be asked of certificates that rest on more than determinism. `trusted` sets
+        are assumed to fail.
 
         Take any open set H, and G inside it, at first empty. A leaf that decides G, but not H, has its condition in G,
         so H has a point in its zone: G and that point are inside H, too. So every open set is come by, or one inside.
@@ -244,7 +246,7 @@ class Proof:
         if not self.replicas:  # no call was seen: everything survives in vain
             return frozenset(), -1
         leaves = self.leaves + [Leaf(leaf.zone, 0) for leaf in self.leaves if more_hurts]
-        failing = [*self.failing, *map(self.mask, trusted)]
+        failing, everything = [*self.failing, *map(self.mask, trusted)], sum(self.bit.values())
         level = {0}
         for size in range(most + 1):
             following: set[int] = set()
@@ -252,6 +254,10 @@ class Proof:
                 if any(points & cut == cut for cut in failing):
                     continue
                 zones = [leaf.zone for leaf in leaves if leaf.decides(points)]
+                if more_hurts and points & ~self._called_by_parts(points):
+                    zones.append(
+                        everything & ~points
+                    )  # it is as good as what is left of it, which was looked at before
                 if not zones:
                     return self.points_in(points), size - 1
                 zone = min(zones, key=int.bit_count)
@@ -286,17 +292,26 @@ class Proof:
         fired = self.mask(run.fired)
         return self.mask(points_of(run.cut)) if self.survives(fired) else fired
 
-    def _leaves(self, usual: frozenset[Point]) -> list[Leaf]:
+    def _called_by_parts(self, points: int) -> int:
+        found = 0
+        for leaf in self.runs_as_leaves:
+            if leaf.condition & points == leaf.condition:
+                found |= leaf.zone | leaf.condition
+        return found
+
+    def _leaves(self, usual: frozenset[Point]) -> Iterator[Leaf]:
         made = {0: usual}  # by condition: the calls of all runs with it
         for _, _, condition, calls in self._traced():
             made[condition] = made.get(condition, calls) | calls
-        leaves = []
-        for run, zone, condition, calls in self._traced():
-            leaves.append(Leaf((zone | self._ever_called(made[condition] - calls)) & ~condition, condition))
+        for _, zone, condition, calls in self._traced():
+            yield Leaf((zone | self._ever_called(made[condition] - calls)) & ~condition, condition)
+
+    def _alone(self) -> Iterator[Leaf]:
+        """Where runs vary, a leaf may not even decide the set that was injected: that is decided, and no other."""
+        for run, _, condition, calls in self._traced():
             cut = self.mask(points_of(run.cut))
             if not cut & ~condition & self._ever_called(calls - self.failed_over):
-                leaves.append(Leaf(sum(self.bit.values()) & ~cut, cut))  # where runs vary: itself, and nothing else
-        return leaves
+                yield Leaf(sum(self.bit.values()) & ~cut, cut)
 
     def _traced(self) -> Iterator[tuple[Outcome, int, int, frozenset[Point]]]:
         """Each survivor; what it relied on to be as it was, what fired and mattered, and which calls were made."""

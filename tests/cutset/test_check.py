@@ -418,6 +418,16 @@ def test_what_rests_on_more_than_determinism_is_never_proven_and_refuted_if_no_r
     assert (checked.requests[0].proven_up_to, checked.requests[0].assumed_up_to) == (1, 2 if shows_it else 1)
 
 
+def test_what_no_part_of_a_set_calls_the_set_is_taken_not_to_call_where_more_is_assumed() -> None:
+    """The fallback f of c is called only where c fails: {a, b, f} is no other set than {a, b}."""
+    calls, more = cut("a", "b", "c"), cut("a", "b", "c", "f")
+    alone = [survived(calls=calls), survived("a", calls=calls), survived("b", calls=calls), survived("c", calls=more)]
+    known = proof(*alone, failed("c", "f", calls=more), survived("a", "b", "c", calls=more))
+
+    assert known.first_open(3)[1] == 1
+    assert known.first_open(3, more_hurts=True) == (None, 3)
+
+
 def test_a_request_without_a_call_is_not_complete(tmp_path: Path) -> None:
     checked = checked_events(tmp_path, events_of(survived(calls=NOBODY)))
 
