@@ -24,6 +24,8 @@ from cutset.search.cuts import CutSearch
 from cutset.search.strategy import Certificates, SearchSettings
 from cutset.simulation.brute_force import minimal_cuts_by_brute_force
 from cutset.simulation.drive import drive
+from cutset.simulation.programs import Bother, ProgramLaboratory
+from cutset.simulation.random_programs import Taste, random_request
 from cutset.simulation.simulated import All, Call, Conditions, FirstOf, Optional, Simulation, System, all_points
 from cutset.store.codec import event_from_json, event_to_json
 from cutset.store.ledger import NAME, open_ledger
@@ -519,3 +521,22 @@ def test_what_the_exact_search_calls_complete_the_checker_proves(seed: int) -> N
         found for each in known.failing if len(found := known.points_in(each)) <= 3
     }
     assert {points_of(run.cut) for run in runs if run.verdict is Verdict.FAILED} >= set(search.result().minimal_cuts)
+
+
+@pytest.mark.parametrize("certificates", Certificates)
+@pytest.mark.parametrize("number", range(12))
+def test_of_request_programs_what_either_search_claims_is_not_refuted(number: int, certificates: Certificates) -> None:
+    """Callers that tell statuses apart, fallbacks, what is hidden: as `benchmarks.truth.random_systems` has them."""
+    request = random_request(f"checked {number}", Taste("checked", points=(5, 8)))
+    laboratory = ProgramLaboratory(request, Bother())
+    runs = [laboratory.run(NOBODY)]
+    search = CutSearch(SearchSettings(3, certificates))
+    search.learn(runs[0])
+    while asked := search.ask(100):
+        for faults in asked:
+            runs.append(laboratory.run(faults))
+            search.learn(runs[-1])
+    result, known = search.result(), proof(*(run for run in runs if run.verdict is not Verdict.UNKNOWN))
+
+    assert known.first_open(3)[1] >= result.exact_up_to
+    assert known.first_open(3, more_hurts=True)[1] >= result.complete_up_to
