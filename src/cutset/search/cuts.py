@@ -191,7 +191,8 @@ def _plan_faults(state: SearchState) -> RoundPlan:
     state.predicted = frozenset(cuts)
     plan = RoundPlan(tuple(cuts))
     if not state.evidence.infers_by_hidden_calls():
-        return _joined(plan, ask_again(state), _diagnosed(state), cover(state, expected=cuts))
+        again = RoundPlan() if cuts else ask_again(state)  # what is predicted may show failover, so that it is no use
+        return again or _joined(plan, _diagnosed(state), cover(state, expected=cuts))
     if state.settings.one_shot and state.rounds <= 1:
         plan = _joined(plan, cover(state, expected=cuts))
     elif single := [cut for cut in cuts if state.evidence.in_calls(cut).bit_count() == 1]:

@@ -200,7 +200,8 @@ def test_killed_at_any_event_and_resumed_nothing_is_lost_or_repeated(limits: dic
 
         after = experiments_of(ledger.written)
         assert after[: len(before)] == before
-        assert max(Counter(after).values()) == 1
+        decided = [event for event in ledger.written if not _is_unknown(event)]
+        assert max(Counter(experiments_of(decided)).values()) == 1
         assert found(ledger.written) == TRUTH
 
 
