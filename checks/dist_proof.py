@@ -57,7 +57,7 @@ def main(library: str) -> dict[str, Any]:
         with _service(library, folder, upstream, collector) as url:
             statuses = {
                 "planned": _status(url, _headers(library, KEY)),
-                "forged": _status(url, _headers(library, "another key")),
+                "forged": _status(url, _headers(library, "another key that nobody will guess, either")),
                 "plain": _status(url, {}),
             }
             fired = _fired(collector)

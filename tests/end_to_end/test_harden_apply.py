@@ -148,7 +148,7 @@ def test_an_envoy_that_dies_of_it_is_started_again_as_it_was(inn: Inn, store: Pa
         while not any(isinstance(event, MeshChanged) for event in recorded(store)):
             assert process.poll() is None
             time.sleep(0.005)
-        os.kill(envoy_of_this_process(), signal.SIGKILL)
+        os.kill(envoy_of(inn), signal.SIGKILL)
         output, _ = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "Rolled back: what worked before does not" in output
@@ -156,18 +156,12 @@ def test_an_envoy_that_dies_of_it_is_started_again_as_it_was(inn: Inn, store: Pa
     assert set(page(inn, "/room")) == {"rooms", "rates"}
 
 
-def envoy_of_this_process() -> int:
-    children: dict[int, list[int]] = {}
-    names = {}
+def envoy_of(inn: Inn) -> int:
+    """The one whose configuration has the inn's port: other tests of this process may have meshes, too."""
+    port = inn.url.rpartition(":")[2]
     for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            name, _, rest = (folder / "stat").read_text().partition("(")[2].rpartition(")")
-            names[int(folder.name)] = name
-            children.setdefault(int(rest.split()[1]), []).append(int(folder.name))
-    pending, found = [os.getpid()], []
-    while pending:
-        own = children.get(pending.pop(), [])
-        pending += own
-        found += [child for child in own if names[child].startswith("envoy")]
-    (envoy,) = found
-    return envoy
+        with contextlib.suppress(OSError, ValueError):
+            command = (folder / "cmdline").read_bytes().decode().split("\0")
+            if "envoy" in command[0] and port in Path(command[command.index("-c") + 1]).read_text():
+                return int(folder.name)
+    raise AssertionError("there is no Envoy of the inn")
