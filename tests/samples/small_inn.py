@@ -4,7 +4,6 @@ It hands on the trace context and exports nothing, so that the mesh alone tells 
 """
 
 import asyncio
-import socket
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ from pathlib import Path
 import grpc
 import yaml
 from aiohttp import web
+from tests.samples.small_shop import free_port
 
 from cutset.app.mesh import run_mesh_file
 
@@ -36,8 +36,8 @@ class Inn:
 def open_inn(folder: Path, *, key: bytes = KEY, requests: Sequence[object] = ()) -> Iterator[Inn]:
     """Behind its mesh, with requests of its own to explore."""
     with ExitStack() as open_:
-        ports = {name: _free_port() for name in ("front", "mesh_front", "collector", "http", *_SERVICES)}
-        meshed = {name: _free_port() for name in _SERVICES}
+        ports = {name: free_port() for name in ("front", "mesh_front", "collector", "http", *_SERVICES)}
+        meshed = {name: free_port() for name in _SERVICES}
         mesh_file, config_file = folder / "mesh.yaml", folder / "cutset.yaml"
         inn = Inn(config_file, mesh_file, f"http://127.0.0.1:{ports['mesh_front']}")
         for name in _SERVICES:
@@ -138,9 +138,3 @@ def _front(port: int, meshed: dict[str, int]) -> Iterator[None]:
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

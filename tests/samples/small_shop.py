@@ -5,12 +5,10 @@ Each service is a server of its own; all run in the event loop of the tests, but
 
 import asyncio
 import random
-import secrets
-import socket
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +25,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer, set_span_in_context
 
+from cutset.app.demo import free_ports
 from cutset.experiment.trial import Bench
 from cutset.inject.local.mesh import Mesh, run_mesh
 from cutset.lineage.path import Level
@@ -397,9 +396,4 @@ async def _start_grpc(shop: Shop, service: str) -> AsyncIterator[str]:
 
 
 def free_port() -> int:
-    """For later: not one of those that the system hands out to whoever connects meanwhile."""
-    while True:
-        port = secrets.choice(range(20_000, 32_000))
-        with socket.socket() as free, suppress(OSError):
-            free.bind((HOST, port))
-            return port
+    return free_ports(1)[0]

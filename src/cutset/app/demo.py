@@ -1,9 +1,10 @@
 """The embedded shop: starts it behind a real mesh, and holds what a campaign found against its answer key."""
 
+import random
 import socket
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -143,8 +144,13 @@ def _open_ends(request: RequestSummary) -> list[str]:
 
 
 def free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind((HOST, 0))
-        return [each.getsockname()[1] for each in sockets]
+    """For later: not of those that the system hands out to whoever connects meanwhile."""
+    with ExitStack() as taken:
+        ports: list[int] = []
+        for port in random.sample(range(20_000, 32_000), 12_000):
+            with suppress(OSError):
+                taken.enter_context(socket.create_server((HOST, port)))
+                ports.append(port)
+            if len(ports) == count:
+                break
+        return ports

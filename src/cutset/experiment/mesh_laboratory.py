@@ -232,6 +232,13 @@ class MeshLaboratory:
         return "" if judgement.verdict is Verdict.SURVIVED else judgement.reason
 
     async def unlike_audit(self, request: Request) -> str:
+        """As often as a failure must repeat to be believed: one may be chance."""
+        for _ in range(self._rule.repeats):
+            if not (unlike := await self._unlike_audit_once(request)):
+                return ""
+        return unlike
+
+    async def _unlike_audit_once(self, request: Request) -> str:
         known = self._known[request.name]
         trouble, trial = await trouble_without_fault(lambda: self._trial(request, BASELINE), known.culprits)
         if trouble or trial is None:

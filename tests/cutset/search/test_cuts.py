@@ -403,7 +403,7 @@ def test_degraded_is_survived() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.data(), st.one_of(systems(), hidden_calls(shared=False)), CONDITIONS, LIMITS)
-def test_what_was_learnt_before_in_whatever_order_is_not_asked_again(
+def test_what_was_learnt_before_in_whatever_order_counts(
     data: st.DataObject, system: System, conditions: Conditions, limit: int
 ) -> None:
     chosen = data.draw(searches(system))
