@@ -80,13 +80,14 @@ def spans_in(message: dict) -> list[dict]:
 def plan_headers(
     *faults: tuple, service: str = SERVICE, key: str = KEY, expires: float = 0, trace_id: str = TRACE_ID
 ) -> dict[str, str]:
-    """The headers of a request with a plan. A fault is an endpoint, a fault's name or a WireFault, and its further
-    fields by name: `("cache/redis/get", "timeout", {"occurrence": 2})`."""
+    """The headers of a request with a plan. A fault is an endpoint (or that and a peer, as a tuple), a fault's name
+    or a WireFault, and its further fields by name: `("cache/redis/get", "timeout", {"occurrence": 2})`."""
     planned = []
     for endpoint, what, *rest in faults:
         named = isinstance(what, str)
         fault = wire.WireFault("L", wire.fault_code(what), **(rest[0] if rest else {})) if named else what
-        planned.append((wire.WireTarget(service, endpoint), fault))
+        where = (endpoint,) if isinstance(endpoint, str) else endpoint
+        planned.append((wire.WireTarget(service, *where), fault))
     signed = {"environment": "local", "trace_id": trace_id, "expires": expires or time.time() + 60, "now": time.time()}
     parts = wire.encode(planned, key=key.encode(), **signed)
     context = {"traceparent": f"00-{trace_id}-{CALLER_ID}-01"}

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from cutset_agent.imports import after_import
+from cutset_agent.imports import after_import, waiting_for_a_while
 
 
 @pytest.fixture
@@ -72,3 +72,14 @@ def test_run_as_a_program_a_module_calls_back_too(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "__main__\n"
+
+
+def test_whoever_waits_for_a_while_is_not_called_afterwards(package):
+    finders, called = list(sys.meta_path), []
+    with waiting_for_a_while():
+        after_import("some_library.inner", called.append)
+        after_import("json", called.append)
+    import some_library.inner  # noqa: F401
+
+    assert [module.__name__ for module in called] == ["json"]
+    assert len(sys.meta_path) <= len(finders)

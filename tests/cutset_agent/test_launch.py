@@ -4,11 +4,17 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
-from tests.cutset_agent.conftest import KEY, SERVICE, plan_headers, receiver
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from tests.cutset_agent.conftest import KEY, SERVICE, TRACE_ID, plan_headers, receiver
 from tests.samples.interpreters import interpreter
 
+from cutset_agent import wire
 from cutset_agent.launch import agent_environment
 
 BARE = {"PATH": os.environ["PATH"], "CUTSET_KEY": KEY}
@@ -93,6 +99,29 @@ def test_without_its_switch_or_a_key_that_nobody_guesses_the_agent_loads_nothing
     environment = agent_environment(BARE) | changed
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "False []\n"
+
+
+def test_a_public_key_is_enough_and_then_a_shared_one_does_not_count():
+    key = ec.generate_private_key(ec.SECP256R1())
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+    program = (
+        "import json, sys, cutset_agent; from cutset_agent import request; assert cutset_agent.install();"
+        "print([bool(request.enter(headers.items(), 'GET /').request) for headers in json.loads(sys.argv[1])])"
+    )
+    shared = plan_headers(("rpc/x/call", "connection-refused"))
+
+    def signed(text):
+        numbers = decode_dss_signature(key.sign(text, ec.ECDSA(SHA256())))
+        return b"".join(number.to_bytes(32, "big") for number in numbers)
+
+    ours = {"environment": "local", "trace_id": TRACE_ID, "expires": time.time() + 60, "now": time.time()}
+    (part,) = wire.encode([], key=wire.WireSigner("e", signed), **ours)
+    private = {"traceparent": shared["traceparent"], "tracestate": wire.to_tracestate([part])}
+    for given, accepted in ((public, [False, True]), ("none", [False, False]), ("", [True, False])):
+        environment = agent_environment({**BARE, "CUTSET_PUBLIC_KEY": given}, service=SERVICE)
+        command = [sys.executable, "-c", program, json.dumps([shared, private])]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout == f"{accepted}\n", given
 
 
 def test_what_is_given_wins_over_what_is_there():

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 from tests.cutset_agent.conftest import CALLER_ID, KEY, SERVICE, TRACE_ID, plan_headers
 
+import cutset_agent
 from cutset_agent import request, wire
 
 FAULT = ("cache/redis/get", "timeout")
@@ -138,6 +139,25 @@ def test_the_report_says_how_a_request_ended(installed):
     assert [span.get("error") for span in spans] == [None, "true", "true", None]
     assert [span["kind"] for span in spans] == [2, 2, 2, 5]
     assert spans[3]["endpoint"] == "mq/nats/handle"
+
+
+def test_the_report_says_how_many_calls_were_told_of_before(installed, client):
+    with installed.request():
+        client.execute("one")
+        client.execute("two")
+    spans = installed.spans()
+
+    assert [span.get("calls") for span in spans] == ["2", None, None]
+    assert {span["agent"] for span in spans} == {cutset_agent.__version__}
+
+
+@pytest.mark.parametrize("changes", [{"key": b"forged" * 6}, {"environment": "production"}], ids=str)
+def test_a_plan_that_is_refused_is_told_of_and_no_plan_is_not(installed, changes):
+    entered([TRACEPARENT, ("tracestate", wire.to_tracestate(parts(**changes)))])
+    entered([TRACEPARENT, ("tracestate", "congo=t61rcWkgMzE")])
+
+    (span,) = installed.spans()
+    assert (span["refused"], span["traceId"], span["parentSpanId"]) == ("1", TRACE_ID, CALLER_ID)
 
 
 def test_leaving_in_another_context_is_no_error(installed):

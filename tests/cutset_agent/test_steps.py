@@ -46,6 +46,29 @@ def test_calls_are_counted_from_one_in_each_request(installed, client):
     assert [span["occurrence"] for span in installed.spans(ENDPOINT)] == ["1", "2", "3"] * 2
 
 
+def test_what_is_said_of_a_peer_counts_before_what_is_said_of_all(installed, execute, client):
+    of_peer = ((ENDPOINT, "sessions:6379/0"), "connection-refused", {"occurrence": 2})
+    of_all = (ENDPOINT, "cache-miss"), (ENDPOINT, wire.WireFault("D", 1))
+    with installed.request(of_peer, *of_all):
+        client.peer = "sessions:6379/0"
+        assert execute("a") == "a"  # the first one there: it is not for all to say
+        client.peer = "prices:6379/0"
+        assert execute("a") is None
+        client.peer = "sessions:6379/0"
+        with pytest.raises(LibraryError):
+            execute("a")
+        client.peer = ""
+        assert execute("a") is None
+    found = [(span["occurrence"], span.get("peer_occurrence"), span["fault"]) for span in installed.spans(ENDPOINT)]
+    assert found == [
+        ("1", "1", "delay(1ms)"),
+        ("2", "1", "delay(1ms)+cache-miss"),
+        ("3", "2", "delay(1ms)+connection-refused"),
+        ("4", None, "delay(1ms)+cache-miss"),
+    ]
+    assert [span.get("peer") for span in installed.spans(ENDPOINT)][::3] == ["sessions:6379/0", None]
+
+
 def test_a_share_of_the_calls_can_fail(installed, client):
     with installed.request((ENDPOINT, "connection-refused", {"percent": 50})):
         failed = 0

@@ -23,6 +23,7 @@ delays = st.builds(WireFault, st.just("D"), st.integers(1, 3_600_000), *limits)
 answers = (
     st.builds(WireFault, st.just("A"), st.integers(200, 599), *limits)
     | st.builds(WireFault, st.just("G"), st.integers(1, 16), *limits)
+    | st.builds(WireFault, st.just("B"), st.integers(1, 3), *limits)
     | st.builds(WireFault, st.just("L"), st.integers(0, 9_999_999), *limits)
 )
 

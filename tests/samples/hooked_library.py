@@ -17,7 +17,9 @@ def describe(args, kwargs):
     if client.describe_fails:
         raise ZeroDivisionError
     return (
-        HookedCall(ENDPOINT, client.timeout, lambda: str(args[1]), {"verb": "INSERT"}) if args[1] != "boring" else None
+        HookedCall(ENDPOINT, client.timeout, lambda: str(args[1]), {"verb": "INSERT"}, client.peer)
+        if args[1] != "boring"
+        else None
     )
 
 
@@ -56,6 +58,7 @@ def small_library():
 
     class Client:
         timeout = None
+        peer = ""
         describe_fails = False
 
         def __init__(self):

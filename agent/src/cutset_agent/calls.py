@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Union
 
+from cutset_agent.peers import cleaned
+
 
 class HookedCall:
     """One call at a call site."""
 
-    __slots__ = ("endpoint", "facts", "payload", "timeout")
+    __slots__ = ("endpoint", "facts", "payload", "peer", "timeout")
 
     def __init__(
         self,
@@ -17,8 +19,10 @@ class HookedCall:
         timeout: float | None = None,  # in seconds; None: the call site has none
         payload: Callable[[], bytes | str | None] | None = None,  # called only for a digest or a recording
         facts: dict[str, str] | None = None,  # for the report: {"verb": "INSERT"}
+        peer: str = "",  # where it goes, `sessions:6379/0`; empty: not known
     ) -> None:
         self.endpoint = endpoint
+        self.peer = cleaned(peer)
         self.facts = facts
         self.timeout = timeout
         self.payload = payload
@@ -48,7 +52,7 @@ class ChangedAnswer:
     __slots__ = ("change",)
 
     def __init__(self, change: Callable[[Any], Any]) -> None:
-        self.change = change  # in asynchronous hooks possibly a coroutine function
+        self.change = change  # in asynchronous hooks possibly a coroutine function; may make an `AfterCall`
 
 
 Action = Union[BaseException, InjectedAnswer, AfterCall, ChangedAnswer]
@@ -73,5 +77,13 @@ class SharedFault:
         return self.make(call, args, kwargs)
 
 
+def inverted(body: bytes) -> bytes:
+    """Garbled as sidecars do it: no byte is what it was."""
+    return body.translate(_INVERSE)
+
+
+_INVERSE = bytes(range(255, -1, -1))
+# A fault that answers with the status of a plan's kind and number, and a body if it is given; None: not here.
+Answering = Callable[[str, int, str], "MakeFault | None"]
 OutcomeOf = Callable[[Any], "dict[str, str]"]  # small facts of a result, for the report: {"rows": "1"}
 ResponseOf = Callable[[Any], "bytes | str | None"]  # a result's payload, for the recording

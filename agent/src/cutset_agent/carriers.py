@@ -30,7 +30,12 @@ _DECIMAL = re.compile(r"\s*([0-9]{1,20})\s*$")
 
 
 def read_plan(
-    headers: Iterable[tuple[str, str]], *, key: bytes, environment: str, now: float, trace_ids: Sequence[str] = ()
+    headers: Iterable[tuple[str, str]],
+    *,
+    key: bytes | wire.WireVerifier,
+    environment: str,
+    now: float,
+    trace_ids: Sequence[str] = (),
 ) -> tuple[wire.WirePart, ...]:
     """All valid parts in all carriers. Names of headers are in lower case; `trace_ids` are known besides theirs."""
     found = list(headers)
@@ -53,6 +58,11 @@ def read_plan(
             ids[0], ids[at] = trace_id, ids[0]  # the other parts are of the same trace
             break
     return tuple(parts)
+
+
+def is_planned(headers: Iterable[tuple[str, str]]) -> bool:
+    """Whether there is what may be a plan, accepted or not."""
+    return bool(_values_in(list(headers)))
 
 
 def traces_in(headers: Iterable[tuple[str, str]]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from cutset_agent import request as requests
 from cutset_agent import steps
-from cutset_agent.calls import Describe, InjectedAnswer, MakeFault, OutcomeOf, ResponseOf
+from cutset_agent.calls import Answering, Describe, InjectedAnswer, MakeFault, OutcomeOf, ResponseOf
 
 
 def wrap(
@@ -33,6 +33,7 @@ def wrap(
     asynchronous: bool = False,  # the function's result is to be awaited
     outcome: OutcomeOf | None = None,
     response: ResponseOf | None = None,
+    answering: Answering | None = None,
 ) -> None:
     """Hooks `owner.name`, a function, method or coroutine function. A second time changes nothing."""
     found = inspect.getattr_static(owner, name)
@@ -40,7 +41,7 @@ def wrap(
     original = found.__func__ if bound else found
     if hasattr(original, "_cutset_hook"):
         return
-    hook = steps.HookedFunction(describe, faults, outcome, response, asynchronous=asynchronous)
+    hook = steps.HookedFunction(describe, faults, outcome, response, answering, asynchronous=asynchronous)
     wrapper = _asynchronous(original, hook) if asynchronous else _synchronous(original, hook)
     functools.update_wrapper(wrapper, original)
     wrapper._cutset_hook = hook  # type: ignore[attr-defined]  # noqa: SLF001
@@ -64,7 +65,7 @@ def _synchronous(original: Callable[..., Any], hook: steps.HookedFunction) -> Ca
             else:
                 result = original(*args, **kwargs)
                 if action is not None:
-                    result = steps.afterwards(step, action, result)
+                    result = steps.read(steps.afterwards(step, action, result))
         except BaseException as error:
             steps.end(step, None, error)
             raise
@@ -91,7 +92,7 @@ def _asynchronous(original: Callable[..., Any], hook: steps.HookedFunction) -> C
             else:
                 result = await original(*args, **kwargs)
                 if action is not None:
-                    result = await steps.settled(step, steps.afterwards(step, action, result), result)
+                    result = steps.read(await steps.settled(step, steps.afterwards(step, action, result), result))
         except BaseException as error:
             steps.end(step, None, error)
             raise

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -21,6 +22,19 @@ def after_import(name: str, callback: Callable[[ModuleType], None]) -> None:
     _waiting.setdefault(name, []).append(callback)
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+
+
+@contextmanager
+def waiting_for_a_while() -> Iterator[None]:
+    """Whoever begins to wait within it waits no longer afterwards."""
+    before = {name: list(callbacks) for name, callbacks in _waiting.items()}
+    try:
+        yield
+    finally:
+        _waiting.clear()
+        _waiting.update(before)
+        if not before:
+            sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
 
 
 class _Finder(MetaPathFinder):

@@ -16,7 +16,9 @@ def agent_environment(
     record: str = "",
     uncontained: bool = False,
 ) -> dict[str, str]:
-    """`environ`, which must have the key in `CUTSET_KEY`, with what the agent reads. What is empty stays as it is.
+    """`environ`, with what the agent reads. What is empty stays as it is.
+
+    It must have the public key in `CUTSET_PUBLIC_KEY`, or the shared one in `CUTSET_KEY`.
 
     `uncontained` agrees to faults that may reach other requests than the one that has them in its plan.
     """

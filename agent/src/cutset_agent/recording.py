@@ -58,6 +58,9 @@ def operation(
         "request": (request or b"")[:MAX_PAYLOAD_BYTES],
         "response": (response or b"")[:MAX_PAYLOAD_BYTES],
     }
+    if "cutset.peer" in span.attributes:
+        each["peer"] = span.attributes["cutset.peer"]
+        each["peer_occurrence"] = int(span.attributes["cutset.peer_occurrence"])
     if "cutset.timeout" in span.attributes:
         each["timeout"] = float(span.attributes["cutset.timeout"])
     operations.append(each)

@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from typing import Any, NamedTuple
 
+from cutset_agent import __version__
 from cutset_agent.outbox import Outbox
 
 MAX_SPANS = 20_000  # 10 MB at most; a drill makes some hundred a second
@@ -74,7 +75,7 @@ def _encoded(spans: list[ReportedSpan]) -> bytes:
 
 def _as_otlp(each: ReportedSpan) -> dict[str, Any]:
     trace_id, span_id, parent_id = each.ids
-    attributes = {"cutset.service": each.service, **each.attributes}
+    attributes = {"cutset.service": each.service, "cutset.agent": __version__, **each.attributes}
     if each.failed:
         attributes["error"] = "true"
     return {

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from contextvars import ContextVar, Token
 from typing import Any, NamedTuple
 
-from cutset_agent import carriers, recording, reports, wire
+from cutset_agent import carriers, recording, reports, services, wire
 from cutset_agent import reach as reaches
 from cutset_agent.reach import PlanReach
 
@@ -26,14 +26,14 @@ _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2
 
 
 class AgentSettings(NamedTuple):
-    key: bytes = b""
+    key: bytes | wire.WireVerifier = b""
     environment: str = "local"
     service: str = "unknown"
     uncontained: bool = False  # whoever started this service agrees to faults that reach all who use it
 
 
 class ServedRequest:
-    __slots__ = ("carried", "counts", "lock", "operations", "plan", "reach", "span_id", "trace_id")
+    __slots__ = ("caller_id", "carried", "counts", "lock", "operations", "plan", "reach", "span_id", "told", "trace_id")
 
     def __init__(
         self, plan: tuple[wire.WirePart, ...], trace_id: str, span_id: str, carried: dict[str, str], reach: PlanReach
@@ -42,16 +42,27 @@ class ServedRequest:
         self.reach = reach
         self.trace_id = trace_id
         self.span_id = span_id
+        self.caller_id = ""  # the span that the request's own traceparent names
         self.carried = carried  # headers that go on with outgoing calls
-        self.counts: dict[str, int] = {}  # calls so far, by endpoint
+        self.counts: dict[str, int] = {}  # calls so far, by endpoint, and by endpoint and peer
+        self.told = 0  # calls that were counted and reported so far
         self.lock = threading.Lock()  # a request may work in several threads
         self.operations: list[dict[str, Any]] = []  # for the recording
 
-    def count(self, endpoint: str) -> int:
-        """The number of this call among the request's calls at the endpoint, from 1."""
+    def count(self, endpoint: str, peer: str = "") -> tuple[int, int]:
+        """The number of this call among the request's calls at the endpoint, and among those to its peer, from 1."""
         with self.lock:
             number = self.counts[endpoint] = self.counts.get(endpoint, 0) + 1
-        return number
+            if not peer:
+                return number, number
+            to_peer = f"{endpoint} {peer}"
+            self.counts[to_peer] = self.counts.get(to_peer, 0) + 1
+            return number, self.counts[to_peer]
+
+    def tell(self) -> None:
+        """That one of its calls is over and was reported."""
+        with self.lock:
+            self.told += 1
 
     def refusal(self) -> str:
         """Why the plan does not count for the present code, if so."""
@@ -62,16 +73,28 @@ class ServedRequest:
 class RequestEntry:
     """What `enter` gives and `leave` takes."""
 
-    __slots__ = ("kind", "operation", "parent_id", "reach", "request", "reset", "started_ns")
+    __slots__ = (
+        "kind", "operation", "parent_id", "peer", "reach", "request", "reset", "route", "service", "started_ns",
+    )  # fmt: skip
 
     def __init__(
-        self, reach: PlanReach, request: ServedRequest | None, operation: str, kind: str, parent_id: str = ""
+        self,
+        reach: PlanReach,
+        request: ServedRequest | None,
+        operation: str,
+        kind: str,
+        *,
+        parent_id: str = "",
+        peer: str = "",
     ) -> None:
         self.reach = reach
         self.request = request
         self.operation = operation
         self.kind = kind
         self.parent_id = parent_id
+        self.peer = peer
+        self.route = ""  # `/users/{id}`, if the framework tells
+        self.service = "" if request is None else service()
         self.reset: Token[ServedRequest | PlanReach] = _current.set(request or reach)
         self.started_ns = time.time_ns()
 
@@ -96,6 +119,17 @@ def configure(new: AgentSettings) -> None:
     reaches.forget_all()
 
 
+def service() -> str:
+    """That the present code belongs to."""
+    return services.present() or settings.service
+
+
+def name_entry(entry: object, name: str) -> None:
+    """An application that knows its name says so to the server that has let the request in."""
+    if name and isinstance(entry, RequestEntry) and entry.service == settings.service:
+        entry.service = name
+
+
 def current() -> ServedRequest | None:
     request = _current.get()
     if request is _OUTSIDE:
@@ -115,19 +149,32 @@ def is_served() -> bool:
     return (request if isinstance(request, PlanReach) else request.reach).is_at_home()
 
 
-def enter(headers: Iterable[tuple[str, str]], operation: str, kind: str = "server") -> RequestEntry:
+def enter(headers: Iterable[tuple[str, str]], operation: str, kind: str = "server", peer: str = "") -> RequestEntry:
     """Begins a request, or the handling of a message (`kind` is `consumer` then, and `operation` its endpoint).
 
     A request without a plan is entered too: it must not pass for the one in which its task or thread was started.
     """
     found = [(name.lower(), value) for name, value in headers]
     plan = _plan_in(found)
+    if not plan and kind == "server" and carriers.is_planned(found):
+        _report_refused(found, operation)
     if not plan and not recording.is_on():
         return RequestEntry(reaches.begin(planned=False), None, operation, kind)
     trace_id, parent_id = _trace_in(found)
     reach = reaches.begin(planned=bool(plan))
     request = ServedRequest(plan, trace_id, new_span_id(), carriers.carried_in(found), reach)
-    return RequestEntry(reach, request, operation, kind, parent_id)
+    if caller := _traceparent_in(found):
+        request.caller_id = caller[2]
+    return RequestEntry(reach, request, operation, kind, parent_id=parent_id, peer=peer)
+
+
+def _report_refused(headers: list[tuple[str, str]], operation: str) -> None:
+    """So that whoever signed the plan learns that this agent knows another key or environment."""
+    trace_id, parent_id = _trace_in(headers)
+    ids, now, told = (trace_id, new_span_id(), parent_id), time.time_ns(), {"cutset.refused": "1"}
+    reports.report(
+        reports.ReportedSpan(settings.service, operation, "server", ids, now, now, failed=False, attributes=told)
+    )
 
 
 def leave(
@@ -148,17 +195,23 @@ def leave(
     attributes = {} if status is None else {"http.status_code": str(status)}
     if entry.kind == "consumer":
         attributes["cutset.endpoint"] = entry.operation
+        if entry.peer:
+            attributes["cutset.peer"] = entry.peer
+    if entry.route:
+        attributes["http.route"] = entry.route
+    if request.plan:
+        attributes["cutset.calls"] = str(request.told)
     if reports.errors:
         attributes["cutset.agent_errors"] = str(sum(reports.errors.values()))
     ended_ns = time.time_ns()
     failed = error is not None or (status is not None and status >= 500)
     ids = (request.trace_id, request.span_id, entry.parent_id)
-    service, started_ns = settings.service, entry.started_ns
+    started_ns = entry.started_ns
     reports.report(
-        reports.ReportedSpan(service, entry.operation, entry.kind, ids, started_ns, ended_ns, failed, attributes)
+        reports.ReportedSpan(entry.service, entry.operation, entry.kind, ids, started_ns, ended_ns, failed, attributes)
     )
     if exchange is not None and recording.is_on():
-        known: dict[str, Any] = {"id": request.span_id, "service": service, "trace_id": request.trace_id}
+        known: dict[str, Any] = {"id": request.span_id, "service": entry.service, "trace_id": request.trace_id}
         known["status"] = (500 if error is not None else 200) if status is None else status
         recording.exchange({**known, **exchange}, started_ns, ended_ns, request.operations)
 
@@ -169,6 +222,12 @@ def outgoing_headers() -> dict[str, str]:
     if request is None or (request.plan and request.refusal()):
         return {}
     return {"traceparent": f"00-{request.trace_id}-{_operation.get() or request.span_id}-01", **request.carried}
+
+
+def is_handed_on(traceparent: object) -> bool:
+    """Whether it is the request's own, as services copy it that have no tracer: a call's span belongs in its place."""
+    match, request = _TRACEPARENT.fullmatch(str(traceparent)), current()
+    return bool(match and request is not None and match.groups() == (request.trace_id, request.caller_id))
 
 
 def parent_of_operation(request: ServedRequest) -> str:
@@ -204,7 +263,7 @@ def _plan_in(headers: Iterable[tuple[str, str]], trace_ids: tuple[str, ...] = ()
 
 def _trace_in(headers: Iterable[tuple[str, str]]) -> tuple[str, str]:
     """Trace and parent span: of the request's own context, within it of OpenTelemetry's span, else new ones."""
-    match = next((_TRACEPARENT.fullmatch(value.strip()) for name, value in headers if name == "traceparent"), None)
+    match = _traceparent_in(headers)
     context = _opentelemetry_context()
     if context is not None:
         trace_id = _hex(context.trace_id, 32)
@@ -213,6 +272,10 @@ def _trace_in(headers: Iterable[tuple[str, str]]) -> tuple[str, str]:
     if match:
         return match[1], match[2]
     return next(iter(carriers.traces_in(headers)), "") or os.urandom(16).hex(), ""
+
+
+def _traceparent_in(headers: Iterable[tuple[str, str]]) -> re.Match[str] | None:
+    return next((_TRACEPARENT.fullmatch(value.strip()) for name, value in headers if name == "traceparent"), None)
 
 
 def _opentelemetry_context() -> Any:

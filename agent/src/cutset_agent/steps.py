@@ -7,13 +7,14 @@ import hashlib
 import inspect
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cutset_agent import reach, recording, reports, wire
 from cutset_agent import request as requests
 from cutset_agent.calls import (
     AfterCall,
+    Answering,
     ChangedAnswer,
     Describe,
     HookedCall,
@@ -36,7 +37,7 @@ _added: dict[str, dict[str, MakeFault]] = {}  # faults of third parties, by fram
 class HookedFunction:
     """One wrapped function."""
 
-    __slots__ = ("blocks", "by_code", "describe", "faults", "outcome", "response")
+    __slots__ = ("answering", "blocks", "by_code", "describe", "faults", "outcome", "response")
 
     def __init__(
         self,
@@ -44,6 +45,7 @@ class HookedFunction:
         faults: Mapping[str, MakeFault],
         outcome: OutcomeOf | None,
         response: ResponseOf | None,
+        answering: Answering | None = None,
         *,
         asynchronous: bool,
     ) -> None:
@@ -53,24 +55,27 @@ class HookedFunction:
         self.by_code = {wire.fault_code(name): name for name in faults}
         self.outcome = outcome
         self.response = response
+        self.answering = answering
 
 
 class HookStep:
     """One call through a hook, within a request."""
 
     __slots__ = (
-        "call", "delay", "facts", "hook", "make", "name", "number", "parent_id", "payload", "request", "span_id",
-        "started_ns", "token",
+        "call", "delay", "facts", "hook", "make", "name", "number", "number_at_peer", "parent_id", "payload", "request",
+        "service", "span_id", "started_ns", "token",
     )  # fmt: skip
 
     def __init__(self, hook: HookedFunction, request: requests.ServedRequest) -> None:
         self.hook = hook
         self.request = request
+        self.service = requests.service()
         self.parent_id = requests.parent_of_operation(request)
         self.span_id = requests.new_span_id()
         self.token = requests.begin_operation(self.span_id)
         self.call = HookedCall("")
-        self.number = 0
+        self.number = 0  # of the call at its endpoint
+        self.number_at_peer = 0  # and to its peer
         self.payload: bytes | None = None
         self.delay = 0.0  # seconds to wait before anything else
         self.name = ""  # of the fault to come
@@ -106,7 +111,7 @@ def begin(
                 if any(_planned(step, now)):
                     return step
             else:
-                step.number = request.count(call.endpoint)
+                step.number, step.number_at_peer = request.count(call.endpoint, call.peer)
                 if call.payload is not None:  # before the call, which may use up what it sends
                     step.payload = _as_bytes(_asked("payload", call, call.payload))
                 _choose_fault(step, now, args)
@@ -121,14 +126,21 @@ def _as_bytes(payload: bytes | str | None) -> bytes | None:
     return payload.encode("utf-8", "surrogateescape") if isinstance(payload, str) else payload
 
 
-def _planned(step: HookStep, now: float) -> Iterator[wire.WireFault]:
-    target = wire.WireTarget(requests.settings.service, step.call.endpoint)
-    return (fault for part in step.request.plan if part.expires >= now for fault in part.faults_at(target))
+def _planned(step: HookStep, now: float) -> Iterator[tuple[wire.WireFault, int]]:
+    """Each with the number that the call has for it. What is said of the peer counts before what is said of all."""
+    parts = [part for part in step.request.plan if part.expires >= now]
+    service, call = step.service, step.call
+    families = set()  # delays, and all others
+    targets = [(wire.WireTarget(service, call.endpoint, call.peer), step.number_at_peer)] if call.peer else []
+    for target, number in (*targets, (wire.WireTarget(service, call.endpoint), step.number)):
+        found = [fault for part in parts for fault in part.faults_at(target) if (fault.kind == "D") not in families]
+        families |= {fault.kind == "D" for fault in found}
+        yield from ((fault, number) for fault in found)
 
 
 def _choose_fault(step: HookStep, now: float, args: tuple[Any, ...]) -> None:
-    for fault in _planned(step, now):
-        if (fault.occurrence and fault.occurrence != step.number) or 0 < fault.attempts < step.number:
+    for fault, number in _planned(step, now):
+        if (fault.occurrence and fault.occurrence != number) or 0 < fault.attempts < number:
             continue
         if fault.percent < 100 and _chance.random() * 100 >= fault.percent:
             continue
@@ -166,23 +178,37 @@ def _choose_delay(step: HookStep, milliseconds: int) -> None:
 
 
 def _choose_by_name(step: HookStep, fault: wire.WireFault) -> None:
-    call, hook = step.call, step.hook
-    added = _added.get(call.endpoint.split("/")[1], {})
-    if fault.kind == "L":
-        codes = {**{wire.fault_code(name): name for name in added}, **hook.by_code}
-        name = codes.get(fault.value, "")
-    else:
-        name = f"status-{fault.value}" if fault.kind == "A" else ""
-    make = hook.faults.get(name) or added.get(name)
+    call = step.call
+    name, make = _found(step, fault)
     if make is None:
-        step.facts["not_fired"] = f"{fault} is no fault of this endpoint"
+        step.facts["not_fired"] = f"{name or fault} is no fault of this endpoint"
     elif call.timeout is None and catalogue().get(name, {}).get("needs_timeout"):
         step.facts["not_fired"] = f"{name}: the call site has no timeout"
-    elif not step.make:
+    elif step.make:
+        step.facts["not_fired"] = f"{name}: {step.name} comes before it"
+    else:
         step.name, step.make = name, make
         if name == "no-answer":
             step.mark_fired(name)
             step.delay = FOR_GOOD if call.timeout is None else call.timeout
+
+
+def _found(step: HookStep, fault: wire.WireFault) -> tuple[str, MakeFault | None]:
+    """Its name, as far as it is known, and what makes it."""
+    hook, added = step.hook, _added.get(step.call.endpoint.split("/")[1], {})
+    if fault.kind == "L":
+        name = hook.by_code.get(fault.value) or _by_code(fault.value, added) or _by_code(fault.value, catalogue())
+    elif fault.kind == "B":
+        name = f"{wire.SPOILT[fault.value - 1]}-body"
+    else:
+        name = f"{'status' if fault.kind == 'A' else 'grpc'}-{fault.value}"
+        if hook.answering is not None:
+            return name, hook.answering(fault.kind, fault.value, fault.text)
+    return name, hook.faults.get(name) or added.get(name)
+
+
+def _by_code(code: int, names: Iterable[str]) -> str:
+    return next((name for name in names if wire.fault_code(name) == code), "")
 
 
 def wait(step: HookStep) -> None:
@@ -252,6 +278,13 @@ def afterwards(step: HookStep, action: AfterCall | ChangedAnswer, result: Any) -
         return result
 
 
+def read(changed: Any) -> Any:
+    """What a changed answer is to its caller: an error, if what is left of it cannot be read."""
+    if isinstance(changed, AfterCall):
+        raise changed.exception
+    return changed
+
+
 def end(step: HookStep, result: Any, error: BaseException | None) -> None:
     ended_ns = time.time_ns()
     requests.end_operation(step.token)
@@ -261,6 +294,8 @@ def end(step: HookStep, result: Any, error: BaseException | None) -> None:
 def _report(step: HookStep, result: Any, error: BaseException | None, ended_ns: int) -> None:
     call, request, hook = step.call, step.request, step.hook
     facts = {"endpoint": call.endpoint, "occurrence": str(step.number), **(call.facts or {}), **step.facts}
+    if call.peer:
+        facts.update(peer=call.peer, peer_occurrence=str(step.number_at_peer))
     if step.name and "fault" not in facts:
         facts.setdefault("not_fired", f"{step.name} makes no sense for this call")
     if call.timeout is not None:
@@ -270,7 +305,7 @@ def _report(step: HookStep, result: Any, error: BaseException | None, ended_ns: 
     if error is None and hook.outcome is not None:
         facts.update(_asked("outcome", call, hook.outcome, result) or {})
     span = reports.ReportedSpan(
-        requests.settings.service,
+        step.service,
         call.endpoint,
         _kind(call.endpoint),
         (request.trace_id, step.span_id, step.parent_id),
@@ -279,6 +314,8 @@ def _report(step: HookStep, result: Any, error: BaseException | None, ended_ns: 
         error is not None,
         {f"cutset.{name}": value for name, value in facts.items()},
     )
+    if step.number:
+        request.tell()
     reports.report(span)
     if recording.is_on():
         answered = error is None and hook.response is not None

@@ -32,17 +32,20 @@ _HEAD_CHARACTERS = len("2h.") + _EXPIRY_DIGITS + 1
 _PROOF_CHARACTERS = {"h": 16, "e": 86}
 _VALUE = re.compile(
     r"(?P<body>2(?P<scheme>[he])\.(?P<expiry>[\w-]{7})(?P<salt>[\w-])"
-    r"(?P<groups>(?:~[AGDL][0-9]{1,7}(?:p[0-9]{1,2})?(?:n[0-9]{1,2})?(?:o[0-9]{1,2})?\.(?:[\w-]{4})+)*))"
+    r"(?P<groups>(?:~[ABDGL][0-9]{1,7}(?:p[0-9]{1,2})?(?:n[0-9]{1,2})?(?:o[0-9]{1,2})?(?:t[\w-]{2,80})?"
+    r"\.(?:[\w-]{4})+)*))"
     r"\.(?P<proof>[\w-]{16}|[\w-]{86})",
     re.ASCII,
 )
 _WRITTEN = re.compile(
-    rb"2[he]\.[\w-]{8}(?:(?:~|%7[Ee])[AGDL][0-9a-z]+\.[\w-]+)*\.[\w-]{16,}",  # in bytes, \w is ASCII
+    rb"2[he]\.[\w-]{8}(?:(?:~|%7[Ee])[ABDGL][0-9][\w-]*\.[\w-]+)*\.[\w-]{16,}",  # in bytes, \w is ASCII
 )
 REMOVED = b"plan-removed"
-_GROUP = re.compile(r"~([AGDL])([0-9]+)(?:p([0-9]+))?(?:n([0-9]+))?(?:o([0-9]+))?\.([\w-]+)", re.ASCII)
+_GROUP = re.compile(r"~([ABDGL])([0-9]+)(?:p([0-9]+))?(?:n([0-9]+))?(?:o([0-9]+))?(?:t([\w-]+))?\.([\w-]+)", re.ASCII)
 _IDENTIFIER = re.compile(r"[0-9]+|[0-9A-Fa-f-]{8,}|(?=.*[0-9])[0-9A-Za-z]{6,}")
-_LIMITS = {"A": (200, 599), "G": (1, 16), "D": (1, 3_600_000), "L": (0, 9_999_999)}
+MAX_TEXT_BYTES = 60  # of an answer: the shorter of two schemes leaves room for 150 digits in a part
+_LIMITS = {"A": (200, 599), "B": (1, 3), "G": (1, 16), "D": (1, 3_600_000), "L": (0, 9_999_999)}
+SPOILT = ("empty", "truncated", "garbled")  # answers, by the number of kind B, from 1 on
 
 
 class WireError(ValueError):
@@ -84,31 +87,45 @@ class WireTarget:
 
 @dataclass(frozen=True, order=True)
 class WireFault:
-    kind: str  # "A" answer with an HTTP status, "G" with a gRPC status, "D" delay by milliseconds, "L" `fault_code`
+    # "A" answer with an HTTP status, "G" with a gRPC status, "B" spoil the answer: `SPOILT`, "D" delay by milliseconds,
+    # "L" `fault_code`
+    kind: str
     value: int
     percent: int = 100
     attempts: int = 0  # only the first n attempts of a call; 0 means all
     occurrence: int = 0  # only the n-th call of the request there, which agents alone can tell; 0 means all
+    text: str = ""  # the body of an answer of kind A
 
     def __post_init__(self) -> None:
         low, high = _LIMITS.get(self.kind, (1, 0))
         counts = 0 <= self.attempts <= 99 and 0 <= self.occurrence <= 99
         if not (low <= self.value <= high and 1 <= self.percent <= 100 and counts):
-            raise WireError(f"expected a fault of kind A, G, D or L within its limits, found {self!r}")
+            raise WireError(f"expected a fault of kind A, B, D, G or L within its limits, found {self!r}")
+        if len(self.text.encode()) > (MAX_TEXT_BYTES if self.kind == "A" else 0):
+            raise WireError(f"expected a text of at most {MAX_TEXT_BYTES} bytes, of kind A alone, found {self!r}")
 
     def __str__(self) -> str:
         percent = f"p{self.percent}" if self.percent != 100 else ""
         attempts = f"n{self.attempts}" if self.attempts else ""
         occurrence = f"o{self.occurrence}" if self.occurrence else ""
-        return f"{self.kind}{self.value}{percent}{attempts}{occurrence}"
+        text = f"t{_to_base64(self.text.encode())}" if self.text else ""
+        return f"{self.kind}{self.value}{percent}{attempts}{occurrence}{text}"
 
 
 @dataclass(frozen=True)
 class WireSigner:
-    """Another way to sign than with a shared key: the driver has one for scheme `e`, which agents do not know."""
+    """Another way to sign than with a shared key: the driver has one for scheme `e`."""
 
     scheme: str
     sign: Callable[[bytes], bytes]
+
+
+@dataclass(frozen=True)
+class WireVerifier:
+    """Another way to verify than with a shared key: `ecdsa.public_verifier` makes one for scheme `e`."""
+
+    scheme: str
+    verify: Callable[[bytes, bytes], bool]  # what was signed, and the proof
 
 
 @dataclass(frozen=True)
@@ -160,27 +177,30 @@ def encode(
     return tuple(f"{body}.{_proof(signer, environment, trace_id, body)}" for body in bodies)
 
 
-def decode(value: str, key: bytes, environment: str, trace_id: str, now: float) -> WirePart:
+def decode(value: str, key: bytes | WireVerifier, environment: str, trace_id: str, now: float) -> WirePart:
     """The part that a value is within the trace; of the trace id the last 16 digits count."""
+    verifier = key if isinstance(key, WireVerifier) else _shared_verifier(key)
     match = _VALUE.fullmatch(value)
     if match is None or len(match["proof"]) != _PROOF_CHARACTERS[match["scheme"]]:
         raise PlanRejectedError("malformed")
-    if match["scheme"] != "h":
-        raise PlanRejectedError("signed for sidecars")
+    if match["scheme"] != verifier.scheme:
+        raise PlanRejectedError("signed in another way")
     expires = _from_digits(match["expiry"]) / 1000
     if now > expires:
         raise PlanRejectedError("expired")
     if expires > now + MAX_LIFE_SECONDS:
         raise PlanRejectedError("lives too long")
-    if len(key) < MIN_KEY_BYTES:
+    if isinstance(key, bytes) and len(key) < MIN_KEY_BYTES:
         raise PlanRejectedError("no key")
     if not trace_id[-TRACE_DIGITS:].strip("0"):
         raise PlanRejectedError("no trace")
-    if not hmac.compare_digest(_proof(_shared(key), environment, trace_id, match["body"]), match["proof"]):
+    proof = _from_base64(match["proof"])
+    if not proof or not verifier.verify(_signed(environment, trace_id, match["body"]), proof):
         raise WrongSignatureError("wrong signature")
     faults = []
-    for kind, number, percent, attempts, occurrence, ids in _GROUP.findall(match["groups"]):
-        fault = WireFault(kind, int(number), int(percent or 100), int(attempts or 0), int(occurrence or 0))
+    for kind, number, percent, attempts, occurrence, text, ids in _GROUP.findall(match["groups"]):
+        counts = int(percent or 100), int(attempts or 0), int(occurrence or 0)
+        fault = WireFault(kind, int(number), *counts, _from_base64(text).decode(errors="replace"))
         faults += [(ids[at : at + ID_CHARACTERS], fault) for at in range(0, len(ids), ID_CHARACTERS)]
     return WirePart(expires, match["salt"], tuple(faults))
 
@@ -281,10 +301,31 @@ def _shared(key: bytes) -> WireSigner:
     return WireSigner("h", lambda text: hmac.digest(key, text, hashlib.sha256)[:12])
 
 
-def _proof(signer: WireSigner, environment: str, trace_id: str, body: str) -> str:
+def _shared_verifier(key: bytes) -> WireVerifier:
+    return WireVerifier(
+        "h", lambda text, proof: hmac.compare_digest(hmac.digest(key, text, hashlib.sha256)[:12], proof)
+    )
+
+
+def _signed(environment: str, trace_id: str, body: str) -> bytes:
     trace = trace_id[-TRACE_DIGITS:].lower().rjust(TRACE_DIGITS, "0")
-    signed = f"cutset2|{environment}|{trace}|{body}".encode()
-    return base64.urlsafe_b64encode(signer.sign(signed)).decode().rstrip("=")
+    return f"cutset2|{environment}|{trace}|{body}".encode()
+
+
+def _proof(signer: WireSigner, environment: str, trace_id: str, body: str) -> str:
+    return _to_base64(signer.sign(_signed(environment, trace_id, body)))
+
+
+def _to_base64(proof: bytes) -> str:
+    return base64.urlsafe_b64encode(proof).decode().rstrip("=")
+
+
+def _from_base64(text: str) -> bytes:
+    """Empty if bits that are left over are not 0: then it is not written in the only way."""
+    if len(text) % 4 == 1:
+        return b""
+    proof = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    return proof if _to_base64(proof) == text else b""
 
 
 def _hash(text: str) -> int:

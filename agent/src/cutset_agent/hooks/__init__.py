@@ -17,14 +17,16 @@ from typing import Any
 
 from cutset_agent import imports, recording, reports, request, steps, threads
 from cutset_agent.catalogue import catalogue
+from cutset_agent.ecdsa import public_verifier
 from cutset_agent.reports import count_error
+from cutset_agent.wire import WireVerifier
 
 _FOLDERS = {
     "http": ("aiohttp", "httpx", "urllib3"),
     "rpc": ("grpc", "grpc_aio"),
     "data": ("asyncpg", "psycopg", "pymongo", "redis", "sqlalchemy"),
     "brokers": ("aiokafka", "nats", "pika"),
-    "entries": ("asgi", "grpc_server", "opentelemetry", "uvicorn", "wsgi"),
+    "entries": ("aiohttp_web", "asgi", "grpc_server", "opentelemetry", "uvicorn", "wsgi"),
 }
 # The module of each hook, by its framework.
 HOOKS = {name: f"{__name__}.{folder}.{name}" for folder, names in _FOLDERS.items() for name in names}
@@ -50,7 +52,9 @@ def third_parties() -> Iterator[tuple[str, Callable[[], ModuleType]]]:
 
 
 def _configure(environ: Mapping[str, str]) -> None:
-    key = environ.get("CUTSET_KEY", "").encode(errors="surrogateescape")
+    key: bytes | WireVerifier = environ.get("CUTSET_KEY", "").encode(errors="surrogateescape")
+    if public := environ.get("CUTSET_PUBLIC_KEY"):  # then the other does not count, even if nothing can be read in this
+        key = public_verifier(public) or b""
     service = environ.get("CUTSET_SERVICE") or environ.get("OTEL_SERVICE_NAME") or "unknown"
     uncontained = environ.get("CUTSET_UNCONTAINED") == "1"
     request.configure(request.AgentSettings(key, environ.get("CUTSET_ENVIRONMENT") or "local", service, uncontained))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from importlib import import_module
+from types import ModuleType
 from typing import NamedTuple
 
-from cutset_agent.calls import SharedFault
+from cutset_agent.calls import MakeFault, SharedFault
 from cutset_agent.catalogue import catalogue
 from cutset_agent.hooks import HOOKS, third_parties
+
+# Frameworks that have no hook of their own: whose they share.
+_HOOKED_BY = {"requests": "urllib3", "psycopg_pool": "psycopg"}
 
 
 class LibraryFault(NamedTuple):
@@ -47,3 +53,26 @@ def fault_library() -> dict[str, LibraryFault]:
         )
         for name in sorted(places)
     }
+
+
+@lru_cache(maxsize=1000)
+def faults_at(endpoint: str) -> Mapping[str, MakeFault]:
+    """Those of its framework, third parties' included, that make sense at an endpoint; none without a hook."""
+    found: dict[str, MakeFault] = {}
+    for hook in _hooks_of(endpoint):
+        choose = getattr(hook, "faults_at", None)
+        found.update(choose(endpoint.split("/", 2)[2]) if choose else hook.FAULTS)
+    return found
+
+
+def answers_at(endpoint: str) -> str:
+    """The kinds of the wire by which a call there can be answered with any status: `A`, `G`."""
+    return "".join(getattr(hook, "ANSWERS", "") for hook in _hooks_of(endpoint))
+
+
+def _hooks_of(endpoint: str) -> Iterator[ModuleType]:
+    framework = endpoint.split("/")[1]
+    own = HOOKS.get(_HOOKED_BY.get(framework, framework))
+    if own is not None:
+        yield import_module(own)
+    yield from (load() for name, load in third_parties() if name == framework)

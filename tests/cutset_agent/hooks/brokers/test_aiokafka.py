@@ -92,6 +92,7 @@ def test_a_record_carries_the_context_to_who_pulls_it(installed, calls):
     assert asyncio.run(work()) == ["ab" * 16, b"a", None]
     sent, handled = calls()
     assert (sent["endpoint"], sent["topic"], sent["offset"]) == ("mq/aiokafka/send_and_wait", "orders", "0")
+    assert sent["peer"] == "orders"
     assert (handled["endpoint"], handled["payload"]) == ("mq/aiokafka/handle", sent["payload"])
 
 

@@ -10,7 +10,7 @@ from cutset_agent.hooks.brokers.messages import DAMAGES, begin_pulled, end_pulle
 
 
 def pull(*faults):
-    begin_pulled(plan_headers(*faults), dict.items, "mq/small/handle")
+    begin_pulled(plan_headers(*faults), dict.items, "mq/small/handle", lambda _: "orders")
     return request.current()
 
 
@@ -28,7 +28,7 @@ def test_a_pulled_message_is_handled_until_the_next_is_pulled(installed):
 
 def test_a_message_without_a_plan_ends_the_one_before(installed):
     assert pull() is not None
-    begin_pulled({}, dict.items, "mq/small/handle")
+    begin_pulled({}, dict.items, "mq/small/handle", lambda _: "orders")
     assert request.current() is None
     assert len(installed.spans("mq/small/handle")) == 1
     end_pulled()

@@ -57,17 +57,18 @@ def test_a_message_carries_the_context_to_the_callback_that_handles_it(installed
         await seen.put((message.data, message.headers["shop"], request.current().trace_id))
 
     async def work(client):
-        await client.subscribe("orders", cb=handle)
+        await client.subscribe("orders.*", cb=handle)
         with installed.request():
-            await client.publish("orders", b"1", headers={"shop": "a"})
+            await client.publish("orders.42", b"1", headers={"shop": "a"})
         return await seen.get()
 
     assert run(work) == (b"1", "a", TRACE_ID)
     handled, published = sorted(calls(), key=lambda call: call["endpoint"])
-    assert (published["endpoint"], published["subject"]) == ("mq/nats/publish", "orders")
+    assert (published["endpoint"], published["subject"]) == ("mq/nats/publish", "orders.42")
     assert (handled["endpoint"], handled["payload"]) == ("mq/nats/handle", published["payload"])
     (entry,) = [span for span in installed.spans("mq/nats/handle") if "occurrence" not in span]
     assert entry["parentSpanId"] == published["spanId"]
+    assert entry["peer"] == handled["peer"] == published["peer"] == "orders.*"
 
 
 def test_a_message_without_a_plan_is_not_handled_for_the_request_that_subscribed(installed, calls, run):

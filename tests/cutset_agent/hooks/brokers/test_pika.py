@@ -132,6 +132,7 @@ def test_a_message_carries_the_context_to_the_callback_that_handles_it(installed
     assert consumed(channel, 2) == [(b"1", "ab" * 16), (b"2", None)]
     published, handled = calls()
     assert (published["endpoint"], published["key"]) == ("mq/pika/basic_publish", "orders")
+    assert published["peer"] == handled["peer"] == "orders"
     assert (handled["endpoint"], handled["payload"]) == ("mq/pika/handle", published["payload"])
 
 

@@ -62,6 +62,48 @@ def test_calls_of_a_request_are_counted_and_described(installed, calls, run):
     ]
 
 
+def test_calls_have_their_peer(installed, calls, run, postgres):
+    async def work(connection):
+        with installed.request():
+            await connection.execute("SELECT 1")
+            await (await connection.prepare("SELECT 1")).fetchval()
+            async with asyncpg.create_pool(postgres, min_size=1) as pool:
+                await pool.fetch("SELECT 1")
+
+    run(work)
+    assert {call["endpoint"].rpartition("/")[2] for call in calls()} >= {"connect", "execute", "fetchval", "acquire"}
+    assert {call["peer"] for call in calls()} == {postgres.partition("@")[2]}
+
+
+@pytest.mark.parametrize("fault", ["connection-refused", "connection-reset"])
+@pytest.mark.parametrize("endpoint", ["execute", "commit"])
+def test_a_broken_connection_is_closed_only_if_it_is_the_request_s_own(  # noqa: PLR0917
+    installed, calls, run, postgres, fault, endpoint
+):
+    planned = (f"db/asyncpg/{endpoint}", fault)
+
+    async def write(connection):
+        # One that is closed cannot leave its transaction either.
+        broken = (asyncpg.exceptions.ConnectionDoesNotExistError, asyncpg.exceptions.InterfaceError)
+        with pytest.raises(broken):
+            async with connection.transaction():
+                await connection.execute(INSERT, 1, "a")
+
+    async def work(connection):
+        with installed.request(planned):
+            await write(connection)
+        assert await connection.fetchval("SELECT 1") == 1
+        assert not connection.is_in_transaction()
+        async with asyncpg.create_pool(postgres, min_size=1) as pool, pool.acquire() as own:
+            with installed.request(planned):
+                await write(own)
+            with pytest.raises(asyncpg.exceptions.InterfaceError):
+                await own.fetchval("SELECT 1")
+
+    assert run(work) == (None, 0)
+    assert {each["fault"] for each in calls() if "fault" in each} == {fault}
+
+
 @pytest.mark.parametrize(("fault", "error"), SERVER_ERRORS.items())
 def test_an_error_of_the_server_is_real_and_aborts_the_transaction(installed, calls, run, fault, error):
     async def work(connection):

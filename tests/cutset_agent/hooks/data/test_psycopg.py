@@ -27,6 +27,19 @@ def fired(calls):
     return [(call["endpoint"], call["fault"]) for call in calls() if "fault" in call]
 
 
+def test_calls_have_their_peer(installed, calls, postgres):
+    peer = postgres.partition("@")[2]
+    with installed.request():
+        with psycopg.connect(postgres) as connection:
+            connection.execute("SELECT 1")
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("SELECT 2")
+        with psycopg_pool.ConnectionPool(postgres, min_size=1) as pool, pool.connection():
+            pass
+    assert {call["endpoint"].rpartition("/")[2] for call in calls()} >= {"connect", "execute", "commit", "getconn"}
+    assert {call["peer"] for call in calls()} == {peer}
+
+
 INSERT = "INSERT INTO items VALUES (%s, %s)"
 
 
@@ -47,6 +60,39 @@ def test_calls_of_a_request_are_counted_and_described(installed, calls, connecti
     assert (second["verb"], second["rows"], second["occurrence"]) == ("SELECT", "1", "2")
     assert len(first["payload"]) == 16
     assert len(calls("db/psycopg/commit")) == 1
+
+
+@pytest.mark.parametrize("fault", ["connection-refused", "connection-reset"])
+@pytest.mark.parametrize("endpoint", ["execute", "commit"])
+def test_a_broken_connection_is_closed_only_if_it_is_the_request_s_own(  # noqa: PLR0917
+    installed, calls, connection, postgres, fault, endpoint
+):
+    planned = (f"db/psycopg/{endpoint}", fault)
+
+    def write():
+        connection.execute(INSERT, (1, "a"))
+        connection.commit()
+
+    with installed.request(planned), pytest.raises(psycopg.OperationalError, match=f"Connection {fault[11:]}"):
+        write()
+    connection.rollback()
+    assert connection.execute("SELECT 1").fetchone() == (1,)
+    with psycopg_pool.ConnectionPool(postgres, min_size=1) as pool, installed.request(planned):
+        with pytest.raises(psycopg.OperationalError), pool.connection() as own:
+            own.execute(INSERT, (1, "a"))
+        assert own.closed
+    assert count(postgres) == 0
+    assert {each["fault"] for each in calls() if "fault" in each} == {fault}
+
+
+@pytest.mark.parametrize("fault", ["connection-refused", "connection-reset"])
+def test_a_transaction_s_block_is_not_committed_when_its_connection_breaks(installed, calls, postgres, fault):
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("TRUNCATE items")
+        broken = installed.request(("db/psycopg/commit", fault))
+        with broken, pytest.raises(psycopg.OperationalError), connection.transaction():
+            connection.execute(INSERT, (1, "a"))
+        assert connection.execute("SELECT count(*) FROM items").fetchone() == (0,)
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,14 @@ def test_calls_of_a_request_are_described(installed, calls, orders):
     assert found == [("db/pymongo/insert_one", "orders"), ("db/pymongo/find", "orders"), ("db/pymongo/command", "shop")]
 
 
+def test_calls_have_their_peer(installed, calls, server, orders):
+    with installed.request():
+        orders.insert_one({"_id": 1})
+        orders.find_one()
+        orders.database.command("ping")
+    assert [call["peer"] for call in calls()] == [f"127.0.0.1:{server.server_address[1]}/shop"] * 3
+
+
 @pytest.mark.parametrize(("fault", "error"), EXPECTED.items())
 def test_a_fault_is_the_librarys_own_exception(installed, calls, server, orders, fault, error):  # noqa: PLR0917
     with installed.request(("db/pymongo/insert_one", fault)), pytest.raises(error):

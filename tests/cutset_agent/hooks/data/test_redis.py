@@ -30,6 +30,22 @@ def run(redis_address):
     return run
 
 
+def test_calls_have_their_peer(installed, client, redis_address, run):
+    with installed.request((("cache/redis/get", f"{redis_address}/1"), "connection-refused")):
+        client.get("key")
+        client.pipeline().set("key", "value").execute()
+        with redis.Redis.from_url(f"redis://{redis_address}/1") as other, pytest.raises(redis.ConnectionError):
+            other.get("key")
+        run(lambda asynchronous: asynchronous.get("key"), db=2)
+    peers = [(span["endpoint"], span["peer"]) for span in installed.spans() if "peer" in span]
+    assert peers == [
+        ("cache/redis/get", f"{redis_address}/0"),
+        ("cache/redis/pipeline", f"{redis_address}/0"),
+        ("cache/redis/get", f"{redis_address}/1"),
+        ("cache/redis/get", f"{redis_address}/2"),
+    ]
+
+
 EXPECTED = {
     "connection-refused": redis.ConnectionError,
     "connection-reset": redis.ConnectionError,
@@ -50,7 +66,20 @@ EXPECTED = {
 
 
 def test_every_fault_is_tried():
-    assert set(EXPECTED) | {"cache-miss"} == set(hook.FAULTS) == set(hook.ASYNCIO_FAULTS)
+    of_answers = {"cache-miss", "truncated-body", "garbled-body"}
+    assert set(EXPECTED) | of_answers == set(hook.FAULTS) == set(hook.ASYNCIO_FAULTS)
+
+
+@pytest.mark.parametrize(("fault", "left"), [("truncated-body", b"va"), ("garbled-body", b"\x89\x9e\x93\x8a\x9a")])
+def test_a_cached_value_can_be_spoilt(installed, client, redis_address, run, fault, left):  # noqa: PLR0917
+    client.set("key", "value")
+    with installed.request(("cache/redis/get", fault), ("cache/redis/set", fault)):
+        assert client.get("key") == left
+        assert client.get("no key") is None
+        assert run(lambda asynchronous: asynchronous.get("key"), decode_responses=True) == left.decode("latin-1")
+        client.set("key", "value")
+    assert [span.get("fault") for span in installed.spans("cache/redis/get")] == [fault] * 3
+    assert installed.spans("cache/redis/set")[0]["not_fired"] == f"{fault} makes no sense for this call"
 
 
 @pytest.mark.parametrize(("fault", "exception"), EXPECTED.items(), ids=str)

@@ -57,6 +57,32 @@ def test_calls_of_a_request_are_described(installed, calls, engine):
     ]
 
 
+def test_calls_have_their_peer(installed, calls, engine, sqlite, postgres):
+    with installed.request():
+        write(engine)
+    assert {call["peer"] for call in calls("db/sqlalchemy")} == {postgres.partition("@")[2]}
+    with installed.request():
+        write(sqlite)
+    assert calls("db/sqlalchemy")[-1]["peer"] == "items.db"
+
+
+@pytest.mark.parametrize("fault", ["connection-refused", "connection-reset"])
+@pytest.mark.parametrize("endpoint", ["execute", "commit"])
+def test_a_broken_connection_is_thrown_away(installed, calls, engine, fault, endpoint):
+    broken = installed.request((f"db/sqlalchemy/{endpoint}", fault))
+    with broken, pytest.raises(sqlalchemy.exc.OperationalError) as raised:
+        write(engine)
+    assert raised.value.connection_invalidated
+    assert fault.rpartition("-")[2] in str(raised.value)
+    assert count(engine) == 0
+
+
+def test_a_file_has_no_connection_that_breaks(installed, calls, sqlite):
+    with installed.request(("db/sqlalchemy/execute", "connection-refused")):
+        write(sqlite)
+    assert calls("db/sqlalchemy/execute")[0]["not_fired"] == "connection-refused makes no sense for this call"
+
+
 @pytest.mark.parametrize(
     ("fault", "sqlstate"),
     [

@@ -49,6 +49,7 @@ def test_a_plan_reaches_the_calls_of_its_request_alone(installed, shop):
     assert (plain.status_code, plain.json()) == (200, {"found": None, "carried": []})
     entry, call = installed.spans()
     assert (entry["name"], entry["http.status_code"], entry["error"]) == ("GET /product/*", "503", "true")
+    assert entry["http.route"] == "/product/{id}"
     assert (call["fault"], call["parentSpanId"], call["traceId"]) == ("connection-refused", entry["spanId"], TRACE_ID)
 
 
@@ -63,6 +64,7 @@ def test_an_application_within_another_is_one_request(installed, shop):
     with shop as url:
         assert httpx.get(f"{url}/inner/product/1", headers=plan_headers()).status_code == 200
     assert [span["name"] for span in installed.spans()] == ["GET /inner/product/*", "cache/redis/get"]
+    assert installed.spans()[0]["http.route"] == "/inner/product/{id}"
 
 
 def test_an_application_that_fails_is_reported_as_failed(installed, shop):

@@ -8,6 +8,7 @@ import grpc
 import pytest
 from tests.cutset_agent.conftest import plan_headers
 
+import cutset_agent
 from cutset_agent import request
 from cutset_agent.reports import errors
 
@@ -66,8 +67,9 @@ def handlers(service):
 
 
 @contextmanager
-def served():
-    server = grpc.server(ThreadPoolExecutor(2))
+def served(service=""):
+    with cutset_agent.serving(service):
+        server = grpc.server(ThreadPoolExecutor(2))
     server.add_generic_rpc_handlers(handlers(Service()))
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
@@ -79,8 +81,9 @@ def served():
 
 
 @asynccontextmanager
-async def asynchronously_served(service):
-    server = grpc.aio.server()
+async def asynchronously_served(service, name=""):
+    with cutset_agent.serving(name):
+        server = grpc.aio.server()
     server.add_generic_rpc_handlers(handlers(service))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
@@ -118,6 +121,19 @@ def test_a_call_is_a_request_with_its_plan(installed, planned_metadata, asked):
         assert call(b"fine") == b"plain"
     assert entries(installed) == [entry]
     assert not errors
+
+
+def test_servers_of_one_process_have_their_own_names(installed, planned_metadata):
+    async def main():
+        async with asynchronously_served(AsynchronousService(), "users") as channel:
+            await channel.unary_unary("/shop.Service/Unary")(b"fine", metadata=planned_metadata)
+
+    with served("cart") as channel:
+        channel.unary_unary("/shop.Service/Unary")(b"fine", metadata=planned_metadata)
+    with served() as channel:
+        channel.unary_unary("/shop.Service/Unary")(b"fine", metadata=planned_metadata)
+    asyncio.run(main())
+    assert [span["service"] for span in installed.spans()] == ["cart", "orders", "users"]
 
 
 @pytest.mark.parametrize("asked", ANSWERS)

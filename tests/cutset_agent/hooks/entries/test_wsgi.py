@@ -124,3 +124,36 @@ def test_a_request_ends_with_its_body_also_if_nobody_closes_it(installed):
     assert next(pieces, None) is None
     assert reach.ended is not None
     answer.close()
+
+
+def test_a_service_has_the_name_that_its_application_is_given(installed, shop, redis_address):
+    with served(cutset_agent.wsgi(shop, "cart")) as url:
+        httpx.post(f"{url}/a", content=b"x", headers=plan_headers())
+    assert {span["service"] for span in installed.spans()} == {"cart"}
+    assert len(installed.spans()) == 2  # also what is read while the answer goes out
+
+
+def test_flask_tells_its_route(installed):
+    flask = pytest.importorskip("flask")
+    app = flask.Flask("shop")
+    app.add_url_rule("/items/<int:number>", view_func=lambda number: f"{number}", endpoint="item")
+    with served(app) as url:
+        httpx.get(f"{url}/items/7", headers=plan_headers())
+        httpx.get(f"{url}/nowhere", headers=plan_headers())
+    assert [span.get("http.route") for span in installed.spans()] == ["/items/<int:number>", None]
+
+
+def test_django_tells_its_route(installed):
+    django = pytest.importorskip("django")
+    from django.conf import settings
+    from django.core.handlers.wsgi import WSGIHandler
+    from django.http import HttpResponse
+    from django.urls import path
+
+    urls = [path("items/<int:number>/", lambda _request, number: HttpResponse(str(number)))]
+    module = type("Urls", (), {"urlpatterns": urls})
+    settings.configure(ROOT_URLCONF=module, ALLOWED_HOSTS=["*"], DEBUG=False)
+    django.setup()
+    with served(WSGIHandler()) as url:
+        assert httpx.get(f"{url}/items/7/", headers=plan_headers()).text == "7"
+    assert installed.spans()[0]["http.route"] == "/items/<int:number>/"

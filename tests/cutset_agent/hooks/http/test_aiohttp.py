@@ -25,7 +25,7 @@ EXPECTED = {
 
 
 def test_every_fault_is_tried():
-    assert {*EXPECTED, *STATUS_ANSWERS, "empty-body", "wrong-body"} == set(aiohttp_hook.FAULTS)
+    assert {*EXPECTED, *STATUS_ANSWERS, "empty-body", "wrong-body", "garbled-body"} == set(aiohttp_hook.FAULTS)
 
 
 @pytest.mark.parametrize("fault", EXPECTED)

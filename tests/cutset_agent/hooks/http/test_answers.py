@@ -3,11 +3,15 @@
 import re
 
 import pytest
+from opentelemetry import context, propagate
+from opentelemetry.sdk.trace import TracerProvider
+from tests.cutset_agent.conftest import CALLER_ID, TRACE_ID, plan_headers
 from tests.samples.http_clients import ANSWER, BODY, CLIENTS, OLD_URLLIB3, endpoint
 
 from cutset_agent import reach, recording, request
 from cutset_agent.hooks.http.answers import STATUS_ANSWERS, carry_on
 from cutset_agent.hooks.rpc.grpc import carried
+from cutset_agent.wire import WireFault, fault_code
 
 
 @pytest.mark.parametrize(
@@ -40,7 +44,31 @@ def test_a_status_is_a_response_of_the_library(installed, calls, shop, client):
     assert shop.received == []
 
 
-@pytest.mark.parametrize(("fault", "left"), [("empty-body", b""), ("wrong-body", b"{}")])
+@pytest.mark.parametrize("client", CLIENTS)
+def test_any_status_can_be_asked_for_with_a_body(installed, calls, shop, client):
+    asked = [(418, "", b"I'm a Teapot"), (599, "", b""), (204, "", b""), (503, '{"busy": 1}', b'{"busy": 1}')]
+    for status, text, body in asked:
+        with installed.request((endpoint(client), WireFault("A", status, text=text))):
+            found, content, headers = CLIENTS[client](shop.url)
+        assert (found, content.lower()) == (status, body.lower())
+        assert headers["content-type"] == ("application/json" if text else "text/plain")
+    assert [span["fault"] for span in calls("rpc/")] == ["status-418", "status-599", "status-204", "status-503"]
+    assert shop.received == []
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_what_no_http_call_has_is_reported(installed, calls, shop, client):
+    for fault in (WireFault("G", 14), WireFault("L", fault_code("deadlock"))):
+        with installed.request((endpoint(client), fault)):
+            assert CLIENTS[client](shop.url)[0] == 201
+    told = [(span.get("fault"), span["not_fired"]) for span in calls("rpc/")]
+    assert told == [(None, f"{name} is no fault of this endpoint") for name in ("grpc-14", "deadlock")]
+
+
+GARBLED = bytes(255 - byte for byte in ANSWER)
+
+
+@pytest.mark.parametrize(("fault", "left"), [("empty-body", b""), ("wrong-body", b"{}"), ("garbled-body", GARBLED)])
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_replaced_body_comes_with_the_real_status_and_type(  # noqa: PLR0917
     installed, calls, shop, client, fault, left
@@ -52,6 +80,16 @@ def test_a_replaced_body_comes_with_the_real_status_and_type(  # noqa: PLR0917
     )  # fmt: skip
     assert len(shop.received) == 1
     assert calls("rpc/")[0]["fault"] == fault
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_calls_have_their_peer(installed, calls, shop, client):
+    host = shop.url.split("/")[2]
+    with installed.request(
+        ((endpoint(client), "quotes.example"), "status-404"), ((endpoint(client), host), "status-503")
+    ):
+        assert CLIENTS[client](shop.url)[0] == 503
+    assert calls("rpc/")[0]["peer"] == host
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -86,6 +124,32 @@ def test_what_the_application_propagates_itself_stays(installed, shop, client):
     headers = {name.lower(): value for name, value in shop.received[0][2].items()}
     assert headers["traceparent"] == "its own"
     assert headers["tracestate"] == request.carried["tracestate"]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_traceparent_that_is_only_handed_on_becomes_the_call_s_own(installed, calls, shop, client):
+    with installed.request() as request:
+        CLIENTS[client](shop.url, headers={"TraceParent": f"00-{TRACE_ID}-{CALLER_ID}-01"})
+        CLIENTS[client](shop.url, headers={"TraceParent": f"00-{TRACE_ID}-{'12' * 8}-01"})  # of a tracer
+    sent = [{name.lower(): value for name, value in each[2].items()}["traceparent"] for each in shop.received]
+    assert sent == [f"00-{request.trace_id}-{calls('rpc/')[0]['spanId']}-01", f"00-{TRACE_ID}-{'12' * 8}-01"]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_within_a_span_of_opentelemetry_the_call_s_span_and_the_callee_s_have_the_same_parent(
+    installed, calls, shop, client
+):
+    headers = {}
+    token = context.attach(propagate.extract(plan_headers()))
+    try:
+        with installed.request(), TracerProvider().get_tracer("test").start_as_current_span("POST"):
+            propagate.inject(headers)  # as its instrumentation does
+            CLIENTS[client](shop.url, headers=headers)
+    finally:
+        context.detach(token)
+    sent = {name.lower(): value for name, value in shop.received[0][2].items()}["traceparent"]
+    assert sent == headers["traceparent"]
+    assert calls("rpc/")[0]["parentSpanId"] == sent.split("-")[2]
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -1,6 +1,9 @@
 """httpx, with threads and with asyncio: its own exceptions, its connections, its streams."""
 
 import asyncio
+import os
+import subprocess
+import sys
 
 import httpx
 import pytest
@@ -25,7 +28,7 @@ EXPECTED = {
 
 
 def test_every_fault_is_tried():
-    assert {*EXPECTED, *STATUS_ANSWERS, "empty-body", "wrong-body"} == set(httpx_hook.FAULTS)
+    assert {*EXPECTED, *STATUS_ANSWERS, "empty-body", "wrong-body", "garbled-body"} == set(httpx_hook.FAULTS)
 
 
 @pytest.mark.parametrize("fault", EXPECTED)
@@ -87,3 +90,36 @@ def test_no_answer_without_a_timeout_is_waited_for_until_the_caller_gives_up(ins
     asyncio.run(main())
     assert calls("rpc/")[0]["fault"] == "no-answer"
     assert shop.received == []
+
+
+def test_what_a_tracer_has_put_around_the_transport_stays_around_our_hook(shop):
+    """In a process of its own, in which OpenTelemetry's instrumentation, which uses wrapt, comes first."""
+    script = """
+import asyncio, sys
+import httpx, wrapt
+
+order = []
+
+def tracing(wrapped, _transport, args, kwargs):
+    order.append("tracer")
+    return wrapped(*args, **kwargs)
+
+wrapt.wrap_function_wrapper(httpx.HTTPTransport, "handle_request", tracing)
+wrapt.wrap_function_wrapper(httpx.AsyncHTTPTransport, "handle_async_request", tracing)
+import cutset_agent
+
+assert cutset_agent.install()
+for function in (httpx.HTTPTransport.handle_request, httpx.AsyncHTTPTransport.handle_async_request):
+    assert hasattr(function.__wrapped__, "_cutset_hook")
+assert httpx.get(sys.argv[1]).status_code == 201
+
+async def main():
+    async with httpx.AsyncClient() as client:
+        return (await client.get(sys.argv[1])).status_code
+
+assert asyncio.run(main()) == 201
+assert order == ["tracer", "tracer"], order
+"""
+    environment = {**os.environ, "CUTSET_AGENT": "1", "CUTSET_KEY": "k" * 40}
+    subprocess.run([sys.executable, "-c", script, shop.url], check=True, env=environment)
+    assert len(shop.received) == 2

@@ -38,7 +38,7 @@ OF_REQUESTS = {
 
 
 def test_every_fault_is_tried():
-    assert {*EXPECTED, *STATUS_ANSWERS, "empty-body", "wrong-body"} == set(urllib3_hook.FAULTS)
+    assert {*EXPECTED, *STATUS_ANSWERS, "empty-body", "wrong-body", "garbled-body"} == set(urllib3_hook.FAULTS)
 
 
 @pytest.mark.parametrize("fault", EXPECTED)

@@ -5,14 +5,66 @@ import asyncio
 import grpc
 import pytest
 from google.protobuf.wrappers_pb2 import StringValue
+from tests.cutset_agent.conftest import CALLER_ID, TRACE_ID
 from tests.samples.grpc_quotes import ASKED, CODECS, ENDPOINT, STREAMS, get_quote
 
+from cutset_agent import wire
 from cutset_agent.hooks.rpc import grpc as hook
 from cutset_agent.hooks.rpc import grpc_aio as aio_hook
 
 
 def test_faults_are_the_same_in_both():
-    assert set(hook.FAULTS) == set(aio_hook.FAULTS) == {*hook.STATUSES, "lost-answer", "empty-body"}
+    assert set(hook.FAULTS) == set(aio_hook.FAULTS) == {*hook.STATUSES, "lost-answer", *hook.SPOILT}
+
+
+CODES = {("A", 503): "UNAVAILABLE", ("A", 404): "UNIMPLEMENTED", ("A", 500): "UNKNOWN", ("G", 10): "ABORTED"}
+
+
+@pytest.mark.parametrize(("asked", "code"), CODES.items())
+def test_a_status_is_that_of_the_plan_or_what_a_proxy_makes_of_it(installed, calls, channel, run, asked, code):  # noqa: PLR0917
+    kind, number = asked
+    call = get_quote(channel)
+    stream = channel.unary_stream("/shop.Quotes/ListQuotes", *CODECS)
+
+    async def work(asynchronous):
+        with pytest.raises(grpc.RpcError) as raised:
+            await get_quote(asynchronous)(ASKED)
+        return raised.value
+
+    ways = [call, call.with_call, lambda asked: call.future(asked).result(), lambda asked: list(stream(asked))]
+    errors = []
+    with installed.request(*((name, wire.WireFault(kind, number)) for name in (ENDPOINT, "rpc/grpc/ListQuotes"))):
+        for way in ways:
+            with pytest.raises(grpc.RpcError) as raised:
+                way(ASKED)
+            errors.append(raised.value)
+        errors.append(run(work))
+    assert [error.code().name for error in errors] == [code] * 5
+    assert {span["fault"] for span in calls("rpc/")} == {f"{'status' if kind == 'A' else 'grpc'}-{number}"}
+
+
+def test_a_status_can_come_with_a_message(installed, channel):
+    with installed.request((ENDPOINT, wire.WireFault("A", 503, text="busy"))), pytest.raises(grpc.RpcError) as raised:
+        get_quote(channel)(ASKED)
+    assert raised.value.details() == "busy"
+
+
+@pytest.mark.parametrize("fault", hook.SPOILT)
+def test_an_answer_that_cannot_be_read_is_an_error_after_the_call(installed, calls, channel, run, quotes, fault):  # noqa: PLR0917
+    async def work(asynchronous):
+        return (await get_quote(asynchronous)(ASKED)).value
+
+    call = get_quote(channel)
+    with installed.request((ENDPOINT, fault)):
+        for way in (lambda: call(ASKED).value, lambda: call.with_call(ASKED)[0].value, lambda: run(work)):
+            if fault == "empty-body":
+                assert way() == ""
+                continue
+            with pytest.raises(grpc.RpcError) as raised:
+                way()
+            assert raised.value.code() is grpc.StatusCode.INTERNAL
+    assert len(quotes.asked) == 3
+    assert [span["fault"] for span in calls(ENDPOINT)] == [fault] * 3
 
 
 @pytest.mark.parametrize("fault", [*hook.STATUSES, "lost-answer"])
@@ -70,6 +122,22 @@ def test_the_plan_goes_on_with_outgoing_calls(installed, calls, channel, run, qu
         assert metadata["traceparent"] == f"00-{request.trace_id}-{span['spanId']}-01"
         assert (metadata["tracestate"], metadata["own"]) == (request.carried["tracestate"], "yes")
         assert len(span["payload"]) == 16
+    # Channels of asyncio do not tell in all versions.
+    told = [quotes.address, quotes.address if hasattr(grpc._cython.cygrpc.AioChannel, "target") else None]
+    assert [span.get("peer") for span in calls(ENDPOINT)] == told
+
+
+def test_a_traceparent_that_is_only_handed_on_becomes_the_call_s_own(installed, calls, channel, run, quotes):
+    handed_on = (("traceparent", f"00-{TRACE_ID}-{CALLER_ID}-01"),)
+
+    async def work(asynchronous):
+        await get_quote(asynchronous)(ASKED, metadata=handed_on)
+
+    with installed.request():
+        get_quote(channel)(ASKED, metadata=handed_on)
+        run(work)
+    parents = [metadata["traceparent"].split("-")[2] for metadata in quotes.asked]
+    assert parents == [span["spanId"] for span in calls(ENDPOINT)]
 
 
 def test_a_timeout_needs_a_call_site_that_has_one(installed, calls, channel, run):

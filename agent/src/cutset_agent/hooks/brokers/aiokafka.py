@@ -12,7 +12,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from cutset_agent import request
+from cutset_agent import peers, request
 from cutset_agent.calls import (
     AfterCall,
     ChangedAnswer,
@@ -52,7 +52,8 @@ def _describe_send(method: str) -> Describe:
         if ours and isinstance(given, list):  # aiokafka takes nothing else
             names = {header[0] for header in given}
             kwargs["headers"] = [*given, *((name, text.encode()) for name, text in ours.items() if name not in names)]
-        return HookedCall(f"mq/aiokafka/{method}", timeout, lambda: _payload(value), {"topic": str(topic)})
+        facts = {"topic": str(topic)}
+        return HookedCall(f"mq/aiokafka/{method}", timeout, lambda: _payload(value), facts, peers.destination(topic))
 
     return describe
 
@@ -79,7 +80,7 @@ def _pulling(getone: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[A
     async def pulling(self: Any, *args: Any, **kwargs: Any) -> Any:
         messages.end_pulled()
         record = await getone(self, *args, **kwargs)
-        if messages.begin_pulled(record, _headers, HANDLE):
+        if messages.begin_pulled(record, _headers, HANDLE, _peer):
             await _Handling.handle(record)
         return record
 
@@ -100,7 +101,12 @@ class _Handling:
 
 def _describe_handling(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall:
     record = args[0]
-    return HookedCall(HANDLE, None, lambda: _payload(record.value), {"topic": record.topic})
+    facts = {"topic": record.topic}
+    return HookedCall(HANDLE, None, lambda: _payload(record.value), facts, _peer(record))
+
+
+def _peer(record: Any) -> str:
+    return peers.destination(record.topic)
 
 
 # ---- faults
@@ -185,5 +191,10 @@ SEND_FAULTS: Mapping[str, MakeFault] = {
 }
 HANDLE_FAULTS: Mapping[str, MakeFault] = {name: _damage(damaged) for name, damaged in messages.DAMAGES.items()}
 FAULTS: Mapping[str, MakeFault] = {**HANDLE_FAULTS, **WAIT_FAULTS}
+
+
+def faults_at(method: str) -> Mapping[str, MakeFault]:
+    return {"handle": HANDLE_FAULTS, "send": SEND_FAULTS}.get(method, WAIT_FAULTS)
+
 
 wrap(_Handling, "handle", _describe_handling, HANDLE_FAULTS, asynchronous=True)

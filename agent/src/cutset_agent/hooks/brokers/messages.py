@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from cutset_agent import request
+from cutset_agent.calls import inverted
 from cutset_agent.reports import count_error
 
 # What becomes of a body, by the fault's name.
@@ -18,19 +19,21 @@ DAMAGES: Mapping[str, Callable[[bytes], bytes]] = {
     "empty-body": lambda _body: b"",
     "truncated-body": lambda body: body[: len(body) // 2],
     "wrong-body": lambda _body: b"{}",
+    "garbled-body": inverted,
     "serialization": lambda _body: b"\xff\xfe\x00 no text",
 }
 
 HeadersOf = Callable[[Any], Iterable["tuple[Any, Any]"]]
+PeerOf = Callable[[Any], str]
 _pulled: ContextVar[request.RequestEntry | None] = ContextVar("cutset_pulled", default=None)
 
 
-def begin_pulled(message: Any, headers_of: HeadersOf, endpoint: str) -> bool:
+def begin_pulled(message: Any, headers_of: HeadersOf, endpoint: str, peer_of: PeerOf) -> bool:
     """Whether the message is handled from now on; what a request pulls is part of that request. Never raises."""
     end_pulled()
     if request.is_served():
         return False
-    entry = entered(message, headers_of, endpoint)
+    entry = entered(message, headers_of, endpoint, peer_of)
     _pulled.set(entry)
     return entry is not None
 
@@ -42,10 +45,10 @@ def end_pulled() -> None:
         left(entry)
 
 
-def entered(message: Any, headers_of: HeadersOf, endpoint: str) -> request.RequestEntry | None:
+def entered(message: Any, headers_of: HeadersOf, endpoint: str, peer_of: PeerOf) -> request.RequestEntry | None:
     """The entry of a message, None if that fails: the message itself must arrive, whatever is in it."""
     try:
-        return request.enter(_texts(headers_of(message)), endpoint, "consumer")
+        return request.enter(_texts(headers_of(message)), endpoint, "consumer", peer_of(message))
     except Exception as error:  # noqa: BLE001 -- the host's message matters more
         count_error(f"entry of {endpoint}", error)
         return None

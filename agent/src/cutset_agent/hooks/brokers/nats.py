@@ -14,7 +14,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from cutset_agent import request
+from cutset_agent import peers, request
 from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, InjectedAnswer, MakeFault, SharedFault
 from cutset_agent.hooking import wrap
 from cutset_agent.hooks.brokers import messages
@@ -23,6 +23,8 @@ MODULE = "nats"
 TESTED = "nats-py 2.9, 2.16 (real server 2.15)"
 
 HANDLE = "mq/nats/handle"
+_ACK_WORDS = 9  # $JS ACK stream consumer delivered stream-sequence consumer-sequence timestamp pending
+_SPOILT = ("empty-body", "truncated-body", "garbled-body")  # of the answer to a request
 REQUEST_TIMEOUT = 0.5  # nats-py's own, where the caller gives none
 
 
@@ -59,12 +61,20 @@ def _describe_publish(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCa
     if isinstance(headers, _Carried):
         return None
     if subject.startswith("$"):  # the server's own subjects, which take no headers of ours
-        return HookedCall("mq/nats/ack", facts={"subject": subject}) if subject.startswith("$JS.ACK.") else None
+        return _acknowledgement(subject) if subject.startswith("$JS.ACK.") else None
     if len(args) <= 4:
         kwargs["headers"] = _carried(headers)
     # Answers go to inboxes, whose names are unique.
-    endpoint = "mq/nats/respond" if subject.startswith("_INBOX.") else "mq/nats/publish"
-    return HookedCall(endpoint, None, lambda: payload, {"subject": subject})
+    if subject.startswith("_INBOX."):
+        return HookedCall("mq/nats/respond", None, lambda: payload, {"subject": subject})
+    return HookedCall("mq/nats/publish", None, lambda: payload, {"subject": subject}, peers.destination(subject))
+
+
+def _acknowledgement(subject: str) -> HookedCall:
+    """Its subject names the stream, behind a domain and an account where servers write them."""
+    words = subject.split(".")
+    stream = words[4 if len(words) > _ACK_WORDS else 2]
+    return HookedCall("mq/nats/ack", facts={"subject": subject}, peer=peers.destination(stream))
 
 
 def _describe_request(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall | None:
@@ -75,7 +85,8 @@ def _describe_request(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCa
     if len(args) <= 5:
         kwargs["headers"] = _carried(headers)
     timeout = _argument(args, kwargs, 3, "timeout", REQUEST_TIMEOUT)
-    return HookedCall("mq/nats/request", timeout, lambda: payload, {"subject": subject})
+    facts = {"subject": subject}
+    return HookedCall("mq/nats/request", timeout, lambda: payload, facts, peers.destination(subject))
 
 
 def _describe_jetstream_publish(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
@@ -85,7 +96,8 @@ def _describe_jetstream_publish(args: tuple[Any, ...], kwargs: dict[str, Any]) -
     timeout = _argument(args, kwargs, 3, "timeout")
     if timeout is None:
         timeout = args[0]._timeout  # noqa: SLF001
-    return HookedCall("mq/nats/publish", timeout, lambda: payload, {"subject": subject})
+    facts = {"subject": subject}
+    return HookedCall("mq/nats/publish", timeout, lambda: payload, facts, peers.destination(subject))
 
 
 def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: int, name: str, otherwise: Any = None) -> Any:
@@ -122,7 +134,7 @@ def _is_of_library(callback: Any) -> bool:
 def _handling(callback: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
     @functools.wraps(callback)
     async def handle(message: Any) -> None:
-        entry = messages.entered(message, _headers, HANDLE)
+        entry = messages.entered(message, _headers, HANDLE, _peer)
         try:
             await _Handling.handle(callback, message)
         except BaseException as error:
@@ -143,7 +155,11 @@ class _Handling:
 
 def _describe_handling(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall:
     message = args[1]
-    return HookedCall(HANDLE, None, lambda: message.data, {"subject": message.subject})
+    return HookedCall(HANDLE, None, lambda: message.data, {"subject": message.subject}, _peer(message))
+
+
+def _peer(message: Any) -> str:
+    return peers.destination(message.subject)
 
 
 def _headers(message: Any) -> Iterable[tuple[Any, Any]]:
@@ -152,7 +168,7 @@ def _headers(message: Any) -> Iterable[tuple[Any, Any]]:
 
 
 async def _begin(message: Any) -> None:
-    if messages.begin_pulled(message, _headers, HANDLE):
+    if messages.begin_pulled(message, _headers, HANDLE, _peer):
         await _Handling.handle(None, message)
 
 
@@ -190,7 +206,7 @@ class _Batch(list[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         for message in list.__iter__(self):
-            messages.begin_pulled(message, _headers, HANDLE)
+            messages.begin_pulled(message, _headers, HANDLE, _peer)
             yield message
         messages.end_pulled()
 
@@ -208,6 +224,13 @@ def _raise(name: str, module: str = "nats.errors", **details: object) -> MakeFau
 
 def _lose_answer(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
     return AfterCall(sys.modules["nats.errors"].TimeoutError())
+
+
+def _spoil_answer(damaged: Callable[[bytes], bytes]) -> MakeFault:
+    def change(answer: Any) -> Any:
+        return dataclasses.replace(answer, data=damaged(answer.data))
+
+    return lambda *_: ChangedAnswer(change)
 
 
 def _lose_connection(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
@@ -235,9 +258,10 @@ REQUEST_FAULTS: Mapping[str, MakeFault] = {
     "timeout": _raise("TimeoutError"),
     "no-answer": _raise("TimeoutError"),
     "lost-answer": _lose_answer,
+    **{name: _spoil_answer(messages.DAMAGES[name]) for name in _SPOILT},
 }
 JETSTREAM_FAULTS: Mapping[str, MakeFault] = {
-    **REQUEST_FAULTS,
+    **{name: make for name, make in REQUEST_FAULTS.items() if name not in _SPOILT},
     "no-responders": _raise("NoStreamResponseError", "nats.js.errors"),
     "unavailable": _raise(
         "ServiceUnavailableError",
@@ -285,5 +309,12 @@ HANDLE_FAULTS: Mapping[str, MakeFault] = {
     "duplicate-message": _deliver_twice,
 }
 FAULTS: Mapping[str, MakeFault] = {**HANDLE_FAULTS, **PUBLISH_FAULTS, **REQUEST_FAULTS, **JETSTREAM_FAULTS}
+
+
+def faults_at(method: str) -> Mapping[str, MakeFault]:
+    """Publishing to a stream is not told from publishing by its name."""
+    known = {"handle": HANDLE_FAULTS, "request": REQUEST_FAULTS, "publish": {**JETSTREAM_FAULTS, **PUBLISH_FAULTS}}
+    return known.get(method, PUBLISH_FAULTS)
+
 
 wrap(_Handling, "handle", _describe_handling, HANDLE_FAULTS, asynchronous=True)

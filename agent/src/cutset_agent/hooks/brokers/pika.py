@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from cutset_agent import request
+from cutset_agent import peers, request
 from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, InjectedAnswer, MakeFault, SharedFault
 from cutset_agent.hooking import wrap
 from cutset_agent.hooks.brokers import messages
@@ -51,7 +51,12 @@ def _describe_publish(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCa
         kwargs["properties"] = properties
     body = args[3] if len(args) > 3 else kwargs.get("body")
     facts = {"exchange": _argument(args, kwargs, 1, "exchange"), "key": _argument(args, kwargs, 2, "routing_key")}
-    return HookedCall("mq/pika/basic_publish", _timeout(channel), lambda: body, facts)
+    return HookedCall("mq/pika/basic_publish", _timeout(channel), lambda: body, facts, _peer(*facts.values()))
+
+
+def _peer(exchange: str, key: str) -> str:
+    """By the nameless exchange a message goes to the queue that its key names."""
+    return "/".join(peers.destination(each) for each in (exchange, key) if each)
 
 
 def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: int, name: str) -> str:
@@ -86,7 +91,7 @@ def _headers(properties: Any) -> Iterable[tuple[Any, Any]]:
 
 def _handling(callback: Callable[..., Any]) -> Callable[..., Any]:
     def handle(channel: Any, method: Any, properties: Any, body: bytes) -> Any:
-        entry = messages.entered(properties, _headers, HANDLE)
+        entry = messages.entered(properties, _headers, HANDLE, lambda _: _peer(method.exchange, method.routing_key))
         try:
             result = _Handling.handle(callback, [channel, method, properties, body])
         except BaseException as error:
@@ -107,7 +112,8 @@ class _Handling:
 
 def _describe_handling(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall:
     _channel, method, _properties, body = args[1]
-    return HookedCall(HANDLE, None, lambda: body, {"exchange": method.exchange, "key": method.routing_key})
+    facts = {"exchange": method.exchange, "key": method.routing_key}
+    return HookedCall(HANDLE, None, lambda: body, facts, _peer(*facts.values()))
 
 
 # ---- faults
@@ -191,5 +197,10 @@ HANDLE_FAULTS: Mapping[str, MakeFault] = {
     "duplicate-message": _deliver_twice,
 }
 FAULTS: Mapping[str, MakeFault] = {**HANDLE_FAULTS, **PUBLISH_FAULTS}
+
+
+def faults_at(method: str) -> Mapping[str, MakeFault]:
+    return HANDLE_FAULTS if method == "handle" else PUBLISH_FAULTS
+
 
 wrap(_Handling, "handle", _describe_handling, HANDLE_FAULTS)

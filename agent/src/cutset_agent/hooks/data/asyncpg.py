@@ -6,11 +6,13 @@ Errors of the server are raised by the server, and lost connections are closed, 
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import sys
 from collections.abc import Mapping
 from typing import Any
 
+from cutset_agent import peers
 from cutset_agent.calls import Describe, HookedCall, MakeFault
 from cutset_agent.hooking import wrap
 from cutset_agent.hooks.data.postgres import (
@@ -52,7 +54,8 @@ def _describe_statement(method: str) -> Describe:
             timeout = connection._config.command_timeout  # noqa: SLF001
         parameters = args[1 if connection is not args[0] else 2 :]
         endpoint = f"db/asyncpg/{_OF_TRANSACTIONS.get(verb, method) if method == 'execute' else method}"
-        return HookedCall(endpoint, timeout, lambda: statement_payload(query, parameters), {"verb": verb})
+        payload = lambda: statement_payload(query, parameters)  # noqa: E731
+        return HookedCall(endpoint, timeout, payload, {"verb": verb}, _peer(connection))
 
     return describe
 
@@ -67,12 +70,22 @@ def _query(args: tuple[Any, ...]) -> str:
     return str(prepared or (args[1] if len(args) > 1 else ""))
 
 
-def _describe_connect(_args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
-    return HookedCall("db/asyncpg/connect", kwargs.get("timeout", CONNECT_TIMEOUT))
+def _peer(connection: Any) -> str:
+    address, database = connection._addr, connection._params.database  # noqa: SLF001
+    host, port = (address, "") if isinstance(address, str) else address[:2]
+    return peers.store(host, port, database)
+
+
+def _describe_connect(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
+    peer = peers.database_of(str((args[0] if args else kwargs.get("dsn")) or ""), kwargs, os.environ)
+    return HookedCall("db/asyncpg/connect", kwargs.get("timeout", CONNECT_TIMEOUT), peer=peer)
 
 
 def _describe_acquire(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
-    return HookedCall("db/asyncpg/acquire", args[1] if len(args) > 1 else kwargs.get("timeout"))
+    pool = args[0]
+    dsn = next(iter(pool._connect_args), None) or ""  # noqa: SLF001
+    peer = peers.database_of(str(dsn), pool._connect_kwargs, os.environ)  # noqa: SLF001
+    return HookedCall("db/asyncpg/acquire", args[1] if len(args) > 1 else kwargs.get("timeout"), peer=peer)
 
 
 def _outcome(result: Any) -> dict[str, str]:
@@ -117,6 +130,16 @@ def _connection_lost(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str
     return _error("ConnectionDoesNotExistError", LOST)
 
 
+async def _broken(call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+    """As in the hook of psycopg: what others may use stays as it is, and only a commit is undone."""
+    connection = _connection(args[0])
+    if _is_pooled(args[0]):
+        connection.terminate()
+    elif call.endpoint.endswith("/commit"):
+        await sys.modules["asyncpg"].Connection.execute.__wrapped__(connection, "ROLLBACK")
+    return _error("ConnectionDoesNotExistError", LOST)
+
+
 def _lost_answer(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> LostAnswer:
     return LostAnswer(_error("ConnectionDoesNotExistError", LOST), _connection(args[0]).terminate)
 
@@ -141,6 +164,8 @@ def _is_pooled(owner: Any) -> bool:
 
 STATEMENT_FAULTS: Mapping[str, MakeFault] = {
     **{fault: _failed_statement(fault) for fault in (*SERVER_ERRORS, "read-only")},
+    "connection-refused": _broken,
+    "connection-reset": _broken,
     "connection-lost": shared(_connection_lost, _is_pooled),
     "lost-answer": shared(_lost_answer, _is_pooled),
     "timeout": _timeout,
@@ -156,3 +181,7 @@ CONNECT_FAULTS: Mapping[str, MakeFault] = {
 }
 POOL_FAULTS: Mapping[str, MakeFault] = {"pool-exhausted": _pool_exhausted, "no-answer": _timeout}
 FAULTS: Mapping[str, MakeFault] = {**CONNECT_FAULTS, **POOL_FAULTS, **STATEMENT_FAULTS}
+
+
+def faults_at(method: str) -> Mapping[str, MakeFault]:
+    return {"connect": CONNECT_FAULTS, "acquire": POOL_FAULTS}.get(method, STATEMENT_FAULTS)

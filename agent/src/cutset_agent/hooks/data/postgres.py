@@ -13,6 +13,7 @@ LOST = (
     "\tThis probably means the server terminated abnormally\n\tbefore or while processing the request."
 )
 AT_SERVER = 'connection to server at "{host}", port {port} failed: '  # what libpq says first
+RESET = "could not receive data from server: Connection reset by peer"
 REFUSED = "Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?"
 
 
@@ -68,6 +69,12 @@ def shared(make: MakeFault, is_own: Callable[[Any], bool]) -> SharedFault:
     """A fault that ends the connection, or its transaction. The first argument of the call leads to it."""
     why = "a connection that is not of a pool may be that of several requests"
     return SharedFault(make, why, lambda args: is_own(args[0]))
+
+
+def address_in(peer: str) -> dict[str, str]:
+    """Host and port, as errors name them."""
+    host, _, port = peer.rpartition("/")[0].rpartition(":")
+    return {"host": host or "localhost", "port": port or "5432"}
 
 
 def verb_of(query: object) -> str:

@@ -10,20 +10,25 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
 import re
 import sys
+import weakref
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
+from cutset_agent import peers
 from cutset_agent.calls import AfterCall, HookedCall, MakeFault, SharedFault
 from cutset_agent.hooking import wrap
 from cutset_agent.hooks.data.postgres import (
     AT_SERVER,
     LOST,
     REFUSED,
+    RESET,
     SERVER_ERRORS,
     LostAnswer,
     ServerError,
+    address_in,
     as_text,
     server_error,
     shared,
@@ -37,6 +42,7 @@ TESTED = "psycopg 3.1, 3.3; psycopg_pool 3.2, 3.3 (real server 16)"
 MAX_RECORDED_ROWS = 100
 _STATEMENT_TIMEOUT = re.compile(r"statement_timeout\s*=\s*'?(\d+)\s*(ms|s|min)?")
 _IDLE, _IN_TRANSACTION = 0, 2  # libpq's PQTRANS_IDLE and PQTRANS_INTRANS
+_peers: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()  # of connections
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0}
 
 
@@ -88,6 +94,23 @@ def _connection_lost(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str
     return _lost()
 
 
+def _broken(message: str) -> MakeFault:
+    """Closes the connection if the request has it to itself, as what comes next in its transaction must fail as well.
+    One that others may use stays as it is; only a commit is undone.
+    """
+
+    def make(call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException:
+        connection = _connection(args[0])
+        if _is_pooled(args[0]):
+            connection.pgconn.finish()
+        elif call.endpoint.endswith("/commit") and not connection.closed:
+            connection.pgconn.exec_(b"ROLLBACK")
+        error: BaseException = _library().OperationalError(message.format(**address_in(call.peer)))
+        return error
+
+    return make
+
+
 def _lost_answer(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> LostAnswer:
     return LostAnswer(_lost(), _connection(args[0]).pgconn.finish)
 
@@ -112,6 +135,8 @@ def _is_alone(owner: Any) -> bool:
 
 
 _OF_CONNECTION: Mapping[str, MakeFault] = {
+    "connection-refused": _broken(f"connection failed: {AT_SERVER}{REFUSED}"),
+    "connection-reset": _broken(RESET),
     "connection-lost": shared(_connection_lost, _is_pooled),
     "lost-answer": shared(_lost_answer, _is_pooled),
     "server-shutdown": shared(_server_shutdown, _is_pooled),
@@ -121,6 +146,10 @@ STATEMENT_FAULTS: Mapping[str, MakeFault] = {
     "no-answer": shared(_failed_statement("timeout"), _is_alone),
     **_OF_CONNECTION,
 }
+
+
+# A call to `copy` only promises to copy: there is no answer yet that could be lost.
+_COPY_FAULTS = {name: make for name, make in STATEMENT_FAULTS.items() if name != "lost-answer"}
 
 
 # ---- commit: when it fails, the server has rolled the transaction back
@@ -192,6 +221,11 @@ POOL_FAULTS: Mapping[str, MakeFault] = {"pool-exhausted": _pool_timeout, "no-ans
 FAULTS: Mapping[str, MakeFault] = {**CONNECT_FAULTS, **POOL_FAULTS, **COMMIT_FAULTS, **STATEMENT_FAULTS}
 
 
+def faults_at(method: str) -> Mapping[str, MakeFault]:
+    known = {"connect": CONNECT_FAULTS, "commit": COMMIT_FAULTS, "getconn": POOL_FAULTS, "copy": _COPY_FAULTS}
+    return known.get(method, STATEMENT_FAULTS)
+
+
 # ---- what is hooked
 
 
@@ -216,10 +250,8 @@ def install(module: Any) -> None:
         block = getattr(module, f"{kind}Transaction")
         wrap(block, exit_name, _describe_block_end, block_end, asynchronous=asynchronous)
     module.connect = module.Connection.connect  # the module kept the one from before
-    # A call to `copy` only promises to copy: there is no answer yet that could be lost.
-    copy_faults = {name: make for name, make in STATEMENT_FAULTS.items() if name != "lost-answer"}
-    wrap(module.Cursor, "copy", _describe_statement("copy"), copy_faults)
-    _hook_asynchronous_copy(module.AsyncCursor, copy_faults)
+    wrap(module.Cursor, "copy", _describe_statement("copy"), _COPY_FAULTS)
+    _hook_asynchronous_copy(module.AsyncCursor, _COPY_FAULTS)
 
 
 def _hook_asynchronous_copy(cursor: Any, faults: Mapping[str, MakeFault]) -> None:
@@ -262,14 +294,23 @@ def _describe_statement(method: str) -> Callable[[tuple[Any, ...], dict[str, Any
             return statement_payload(_query(args, kwargs), shown)
 
         verb = {"verb": verb_of(_query(args, kwargs))}
-        return HookedCall(endpoint, statement_timeout(args[0].connection), payload, verb)
+        connection = args[0].connection
+        return HookedCall(endpoint, statement_timeout(connection), payload, verb, peer_of(connection))
 
     return describe
 
 
 def _describe_cursor(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
     """A closed connection fails here, before there is a statement."""
-    return HookedCall("db/psycopg/execute") if args[0].closed else None
+    return HookedCall("db/psycopg/execute", peer=peer_of(args[0])) if args[0].closed else None
+
+
+def peer_of(connection: Any) -> str:
+    """A connection that is closed no longer tells; within a request it mostly was asked before."""
+    if not connection.closed:
+        known = connection.pgconn
+        _peers[connection] = peers.store(known.host, known.port, known.db)
+    return _peers.get(connection, "")
 
 
 def statement_timeout(connection: Any) -> float | None:
@@ -284,19 +325,23 @@ def statement_timeout(connection: Any) -> float | None:
 def _describe_commit(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
     connection = args[0]
     nothing_to_commit = connection.pgconn.transaction_status == _IDLE
-    return None if nothing_to_commit else HookedCall("db/psycopg/commit", statement_timeout(connection))
+    return None if nothing_to_commit else _commit(connection)
 
 
 def _describe_block_end(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
     transaction, error = args[0], args[2]
     commits = error is None and not transaction.force_rollback and transaction._outer_transaction  # noqa: SLF001
-    return HookedCall("db/psycopg/commit", statement_timeout(transaction.connection)) if commits else None
+    return _commit(transaction.connection) if commits else None
+
+
+def _commit(connection: Any) -> HookedCall:
+    return HookedCall("db/psycopg/commit", statement_timeout(connection), peer=peer_of(connection))
 
 
 def _describe_connect(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
-    return HookedCall(
-        "db/psycopg/connect", _library().conninfo.timeout_from_conninfo(_connection_parameters(args, kwargs))
-    )
+    known = _connection_parameters(args, kwargs)
+    timeout = _library().conninfo.timeout_from_conninfo(known)
+    return HookedCall("db/psycopg/connect", timeout, peer=peers.database_of("", known, os.environ))
 
 
 def _connection_parameters(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -308,7 +353,11 @@ def _connection_parameters(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dic
 
 def _describe_getconn(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
     timeout = args[1] if len(args) > 1 else kwargs.get("timeout")
-    return HookedCall("db/psycopg_pool/getconn", args[0].timeout if timeout is None else timeout)
+    pool = args[0]
+    conninfo = pool.conninfo if isinstance(pool.conninfo, str) else ""  # newer ones may be told later
+    given = pool.kwargs if isinstance(pool.kwargs, dict) else {}
+    peer = peers.database_of(conninfo, given, os.environ) if conninfo or given else ""
+    return HookedCall("db/psycopg_pool/getconn", pool.timeout if timeout is None else timeout, peer=peer)
 
 
 def _outcome(cursor: Any) -> dict[str, str]:

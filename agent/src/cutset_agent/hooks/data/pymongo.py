@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from cutset_agent import peers
 from cutset_agent.calls import AfterCall, Describe, HookedCall, MakeFault
 from cutset_agent.hooking import wrap
 
@@ -50,7 +51,8 @@ def install(module: Any) -> None:
 def _describe(method: str) -> Describe:
     def describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
         facts = {"collection": args[0].name}
-        return HookedCall(f"db/pymongo/{method}", _timeout(_client(args[0])), lambda: _text([*args[1:], kwargs]), facts)
+        payload = lambda: _text([*args[1:], kwargs])  # noqa: E731
+        return HookedCall(f"db/pymongo/{method}", _timeout(_client(args[0])), payload, facts, _peer(args[0]))
 
     return describe
 
@@ -61,7 +63,8 @@ def _describe_refresh(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedC
         return None
     method = "find" if cursor._id is None else "getMore"  # noqa: SLF001
     facts = {"collection": cursor.collection.name}
-    return HookedCall(f"db/pymongo/{method}", _timeout(_client(cursor)), lambda: _text(cursor._spec), facts)  # noqa: SLF001
+    payload = lambda: _text(cursor._spec)  # noqa: E731, SLF001
+    return HookedCall(f"db/pymongo/{method}", _timeout(_client(cursor)), payload, facts, _peer(cursor.collection))
 
 
 def _client(owner: Any) -> Any:
@@ -69,6 +72,13 @@ def _client(owner: Any) -> Any:
     if hasattr(type(owner), "collection"):
         owner = owner.collection
     return owner.client if hasattr(type(owner), "client") else owner.database.client
+
+
+def _peer(owner: Any) -> str:
+    """Of a collection or a database: of several servers that stand for each other the first by name."""
+    database = owner if hasattr(type(owner), "client") else owner.database
+    host, port = min(_client(owner)._topology_settings.seeds)  # noqa: SLF001
+    return peers.store(host, port, database.name)
 
 
 def _timeout(client: Any) -> float | None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from cutset_agent.calls import AfterCall, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent import peers
+from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, InjectedAnswer, MakeFault, inverted
 from cutset_agent.hooking import wrap
 
 MODULE = "redis"
@@ -27,6 +28,8 @@ READS = frozenset({
 # fmt: on
 # Of these, None is what the server says of a key that is not there.
 SINGLE_READS = frozenset({"get", "hget", "getrange", "lindex", "zscore", "zrank"})
+VALUES = SINGLE_READS - {"zscore", "zrank"}  # what the service has put there
+_OF_WRITES = frozenset({"read-only", "out-of-memory"})
 
 
 def install(module: Any) -> None:
@@ -43,7 +46,8 @@ def install(module: Any) -> None:
 
 def _describe_command(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall:
     command = _text(args[1]).lower().replace(" ", "-")
-    return HookedCall(f"cache/redis/{command}", _timeout(args[0]), lambda: b" ".join(map(_as_bytes, args[1:])))
+    payload = lambda: b" ".join(map(_as_bytes, args[1:]))  # noqa: E731
+    return HookedCall(f"cache/redis/{command}", _timeout(args[0]), payload, peer=_peer(args[0]))
 
 
 def _describe_pipeline(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
@@ -55,12 +59,22 @@ def _describe_pipeline(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Hooked
         "cache/redis/pipeline",
         _timeout(pipeline),
         lambda: b"\n".join(b" ".join(map(_as_bytes, command[0])) for command in commands),
+        peer=_peer(pipeline),
     )
 
 
 def _timeout(client: Any) -> float | None:
     timeout = client.connection_pool.connection_kwargs.get("socket_timeout")
     return None if timeout is None else float(timeout)
+
+
+def _peer(client: Any) -> str:
+    pool = client.connection_pool
+    known = pool.connection_kwargs
+    # Whichever server a sentinel names, it is the same store.
+    named = getattr(pool, "service_name", "") or known.get("path")
+    host, port = (named, "") if named else (known.get("host", "localhost"), known.get("port", 6379))
+    return peers.store(host, port, known.get("db") or 0)
 
 
 def _address(client: Any) -> str:
@@ -139,6 +153,17 @@ def _miss(call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> 
     return InjectedAnswer(None) if call.endpoint.split("/")[-1] in SINGLE_READS else None
 
 
+def _spoil(spoilt: Callable[[bytes], bytes]) -> MakeFault:
+    """A cached value that cannot be read, as after a change of its format. A client that decodes gets text."""
+
+    def change(result: Any) -> Any:
+        if isinstance(result, str):
+            return spoilt(result.encode("utf-8", "surrogateescape")).decode("latin-1")
+        return spoilt(result) if isinstance(result, bytes) else result
+
+    return lambda call, _args, _kwargs: ChangedAnswer(change) if call.endpoint.split("/")[-1] in VALUES else None
+
+
 FAULTS: Mapping[str, MakeFault] = {
     "connection-refused": _raise("ConnectionError", "Error 111 connecting to {}. Connection refused."),
     "connection-reset": _raise("ConnectionError", "Error while reading from {} : (104, 'Connection reset by peer')"),
@@ -158,5 +183,15 @@ FAULTS: Mapping[str, MakeFault] = {
         "DataError", "Invalid input of type: 'object'. Convert to a bytes, string, int or float first."
     ),
     "cache-miss": _miss,
+    "truncated-body": _spoil(lambda value: value[: len(value) // 2]),
+    "garbled-body": _spoil(inverted),
 }
 ASYNCIO_FAULTS: Mapping[str, MakeFault] = {**FAULTS, "connection-lost": _lose_connection_asynchronously}
+
+
+def faults_at(command: str) -> Mapping[str, MakeFault]:
+    """Those that make sense for a command."""
+    not_here = set(_OF_WRITES if command in READS else ())
+    not_here |= {"cache-miss"} if command not in SINGLE_READS else set()
+    not_here |= {"truncated-body", "garbled-body"} if command not in VALUES else set()
+    return {name: make for name, make in FAULTS.items() if name not in not_here}

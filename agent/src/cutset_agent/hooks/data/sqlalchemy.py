@@ -7,33 +7,40 @@ the connection is lost and clears its pool as it always does. Engines for asynci
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from cutset_agent import peers
 from cutset_agent.calls import Describe, HookedCall, MakeFault
 from cutset_agent.hooking import wrap
 from cutset_agent.hooks.data.postgres import (
     AT_SERVER,
     LOST,
     REFUSED,
+    RESET,
     SERVER_ERRORS,
     LostAnswer,
     ServerError,
+    address_in,
     server_error,
     statement_payload,
     verb_of,
 )
-from cutset_agent.hooks.data.psycopg import statement_timeout
+from cutset_agent.hooks.data.psycopg import peer_of, statement_timeout
+from cutset_agent.reports import count_error
 
 MODULE = "sqlalchemy"
 TESTED = "SQLAlchemy 2.0, 2.1 with psycopg 3, psycopg2 (real server 16) and sqlite3; MySQL's errors against no server"
 
+_PORTS = {"postgresql": 5432, "mysql": 3306, "mariadb": 3306}
 # What an OperationalError of the driver holds, by dialect. PostgreSQL raises its own.
 _MYSQL: Mapping[str, tuple[object, ...]] = {
     "deadlock": (1213, "Deadlock found when trying to get lock; try restarting transaction"),
     "read-only": (1290, "The MySQL server is running with the --read-only option so it cannot execute this statement"),
     "connection-lost": (2013, "Lost connection to MySQL server during query"),
+    "connection-reset": (2013, "Lost connection to MySQL server during query ([Errno 104] Connection reset by peer)"),
     "connection-refused": (2003, "Can't connect to MySQL server on '{host}' ([Errno 111] Connection refused)"),
     "too-many-connections": (1040, "Too many connections"),
     "dns-failure": (2003, "Can't connect to MySQL server on '{host}' ([Errno -2] Name or service not known)"),
@@ -49,6 +56,7 @@ _TEXTS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "postgresql": {
         "connection-lost": (LOST.partition(": ")[2],),
         "connection-refused": (AT_SERVER + REFUSED,),
+        "connection-reset": (RESET,),
         "too-many-connections": (AT_SERVER + "FATAL:  sorry, too many clients already",),
         "loading": (AT_SERVER + "FATAL:  the database system is starting up",),
         "dns-failure": ('could not translate host name "{host}" to address: Name or service not known',),
@@ -68,6 +76,37 @@ def install(module: Any) -> None:
     wrap(dialect, "do_commit", _describe_commit, COMMIT_FAULTS)
     wrap(dialect, "connect", _describe_connect, CONNECT_FAULTS)
     wrap(module.pool.Pool, "connect", _describe_checkout, POOL_FAULTS)
+    engine = module.engine.base.Engine
+    if not hasattr(engine.__init__, "_cutset_hook"):
+        engine.__init__ = _remembering(engine.__init__)
+
+
+def _remembering(make: Callable[..., None]) -> Callable[..., None]:
+    """An engine alone knows where it connects to; its dialect is asked."""
+
+    @functools.wraps(make)
+    def __init__(self: Any, pool: Any, dialect: Any, url: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        make(self, pool, dialect, url, *args, **kwargs)
+        try:
+            dialect.cutset_peer = _peer_in(url)
+        except Exception as error:  # noqa: BLE001 -- the host's engine matters more
+            count_error("peer of sqlalchemy", error)
+
+    __init__._cutset_hook = True  # type: ignore[attr-defined]  # noqa: SLF001
+    return __init__
+
+
+def _peer_in(url: Any) -> str:
+    name = str(url.database or "")
+    if url.host is None:  # a file: where it is differs from run to run
+        return name.replace("\\", "/").rpartition("/")[2] or ":memory:"
+    default = _PORTS.get(url.get_backend_name(), "")
+    return peers.store(url.host, url.port or default, name)
+
+
+def _peer(dialect: Any, connection: Any = None) -> str:
+    known: str = getattr(dialect, "cutset_peer", "")
+    return known or (peer_of(connection) if hasattr(connection, "pgconn") else "")
 
 
 def _describe_statement(method: str) -> Describe:
@@ -77,28 +116,32 @@ def _describe_statement(method: str) -> Describe:
             return None
         parameters = args[3] if len(args) > 3 and not hasattr(args[3], "compiled") else None
         payload = lambda: statement_payload(statement, parameters)  # noqa: E731
-        timeout = _timeout(_connection(cursor))
-        return HookedCall(f"db/sqlalchemy/{method}", timeout, payload, {"verb": verb_of(statement)})
+        connection = _connection(cursor)
+        facts = {"verb": verb_of(statement)}
+        return HookedCall(f"db/sqlalchemy/{method}", _timeout(connection), payload, facts, _peer(dialect, connection))
 
     return describe
 
 
 def _describe_commit(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
-    return None if args[0].is_async else HookedCall("db/sqlalchemy/commit", _timeout(_connection(args[1])))
+    dialect, connection = args[0], _connection(args[1])
+    if dialect.is_async:
+        return None
+    return HookedCall("db/sqlalchemy/commit", _timeout(connection), peer=_peer(dialect, connection))
 
 
 def _describe_connect(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall | None:
     if args[0].is_async:
         return None
     timeout = kwargs.get("connect_timeout")
-    return HookedCall("db/sqlalchemy/connect", None if timeout is None else float(timeout))
+    return HookedCall("db/sqlalchemy/connect", None if timeout is None else float(timeout), peer=_peer(args[0]))
 
 
 def _describe_checkout(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall | None:
     pool = args[0]
     if pool._dialect.is_async:  # noqa: SLF001
         return None
-    return HookedCall("db/sqlalchemy/checkout", getattr(pool, "_timeout", None))
+    return HookedCall("db/sqlalchemy/checkout", getattr(pool, "_timeout", None), peer=_peer(pool._dialect))  # noqa: SLF001
 
 
 def _connection(owner: Any) -> Any:
@@ -159,11 +202,14 @@ def _failed_commit(fault: str) -> MakeFault:
     return make
 
 
-def _lost_connection(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
-    error = _operational_error(args[0], "connection-lost")
-    if error is not None:
-        _connection(args[1]).close()
-    return error
+def _lost_connection(fault: str) -> MakeFault:
+    def make(call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> BaseException | None:
+        error = _operational_error(args[0], fault, **address_in(call.peer))
+        if error is not None:
+            _connection(args[1]).close()
+        return error
+
+    return make
 
 
 def _lost_answer(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> LostAnswer | None:
@@ -190,17 +236,19 @@ def _exhausted_pool(call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, 
     return error
 
 
+_OF_CONNECTION: Mapping[str, MakeFault] = {
+    **{name: _lost_connection(name) for name in ("connection-lost", "connection-refused", "connection-reset")},
+    "lost-answer": _lost_answer,
+}
 STATEMENT_FAULTS: Mapping[str, MakeFault] = {
     **{fault: _failed_statement(fault) for fault in (*SERVER_ERRORS, "read-only")},
     "no-answer": _failed_statement("timeout"),
-    "connection-lost": _lost_connection,
-    "lost-answer": _lost_answer,
+    **_OF_CONNECTION,
 }
 COMMIT_FAULTS: Mapping[str, MakeFault] = {
     **{fault: _failed_commit(fault) for fault in ("deadlock", "serialization-failure", "disk-full", "timeout")},
     "no-answer": _failed_commit("timeout"),
-    "connection-lost": _lost_connection,
-    "lost-answer": _lost_answer,
+    **_OF_CONNECTION,
 }
 CONNECT_FAULTS: Mapping[str, MakeFault] = {
     **{
@@ -211,3 +259,7 @@ CONNECT_FAULTS: Mapping[str, MakeFault] = {
 }
 POOL_FAULTS: Mapping[str, MakeFault] = {"pool-exhausted": _exhausted_pool, "no-answer": _exhausted_pool}
 FAULTS: Mapping[str, MakeFault] = {**CONNECT_FAULTS, **POOL_FAULTS, **COMMIT_FAULTS, **STATEMENT_FAULTS}
+
+
+def faults_at(method: str) -> Mapping[str, MakeFault]:
+    return {"connect": CONNECT_FAULTS, "commit": COMMIT_FAULTS, "checkout": POOL_FAULTS}.get(method, STATEMENT_FAULTS)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from cutset_agent import recording
+from cutset_agent import recording, services
 from cutset_agent import request as requests
 from cutset_agent.calls import MakeFault
 from cutset_agent.reports import count_error
@@ -17,6 +17,7 @@ MODULE = "starlette.applications"
 TESTED = "starlette 1.10, uvicorn 0.54"
 FAULTS: Mapping[str, MakeFault] = {}
 
+ROUTE = "cutset.route"  # within the scope of Django, which has no place for it
 ENTERED = "cutset.entered"  # within the scope: applications in one another are one request
 
 
@@ -33,9 +34,13 @@ def install(module: Any) -> None:
     module.Starlette.__call__ = call
 
 
-def entered(app: Any) -> Any:
+def entered(app: Any, service: str = "") -> Any:
+    name = service or services.present()
+
     async def application(scope: Any, receive: Any, send: Any) -> None:
-        await _serve(app, scope, receive, send)
+        requests.name_entry(scope.get(ENTERED), name)
+        with services.Serving(name):
+            await _serve(app, scope, receive, send)
 
     return application
 
@@ -46,7 +51,7 @@ async def _serve(app: Any, scope: Any, receive: Any, send: Any) -> None:
         try:
             scope = {**scope, ENTERED: True}
             operation = normalise_api(scope["method"], scope["path"], grpc=False)
-            entry = requests.enter(_pairs(scope["headers"]), operation)
+            scope[ENTERED] = entry = requests.enter(_pairs(scope["headers"]), operation)
         except Exception as error:  # noqa: BLE001 -- the host's request matters more
             count_error("entry", error)
     if entry is None:
@@ -100,6 +105,7 @@ class _Conversation:
 
     def leave(self, error: BaseException | None) -> None:
         try:
+            self._entry.route = _route(self._scope)
             requests.leave(self._entry, self._status, error, self._exchange() if recording.is_on() else None)
         except Exception as problem:  # noqa: BLE001 -- the host's answer matters more
             count_error("report of a request", problem)
@@ -123,6 +129,17 @@ class _Conversation:
             "response_body": bytes(self._response),
             "truncated": self._truncated,
         }
+
+
+def _route(scope: Any) -> str:
+    """As Starlette, FastAPI or Django have found it, behind what the applications around them are mounted at."""
+    if ROUTE in scope:
+        return str(scope[ROUTE])
+    route = scope.get("route")
+    path = getattr(route, "path", "") if hasattr(route, "methods") else ""
+    outer = scope.get("app_root_path")  # Starlette keeps it where something is mounted
+    mounted = "" if outer is None else scope.get("root_path", "")[len(outer) :]
+    return f"{normalise_api('', mounted, grpc=False).strip()}{path}" if path else ""
 
 
 def _pairs(headers: Any) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
 from cutset_agent import request as requests
+from cutset_agent import services
 from cutset_agent.calls import MakeFault
 from cutset_agent.reports import count_error
 from cutset_agent.wire import normalise_api
@@ -26,24 +27,26 @@ HTTP_STATUSES = {
 
 
 def install(module: Any) -> None:
-    def intercept_service(_self: Any, continuation: Callable[[Any], Any], details: Any) -> Any:
-        return _entered_or_as_ever(module, continuation(details), details.method)
+    def intercept_service(self: Any, continuation: Callable[[Any], Any], details: Any) -> Any:
+        return _entered_or_as_ever(module, continuation(details), details.method, self.service)
 
-    async def intercept_service_asynchronously(_self: Any, continuation: Callable[[Any], Any], details: Any) -> Any:
-        return _entered_or_as_ever(module, await continuation(details), details.method)
+    async def intercept_service_asynchronously(self: Any, continuation: Callable[[Any], Any], details: Any) -> Any:
+        return _entered_or_as_ever(module, await continuation(details), details.method, self.service)
 
     for owner, intercept in ((module, intercept_service), (module.aio, intercept_service_asynchronously)):
         if not hasattr(owner.server, "_cutset_hook"):
             entering = type("Entering", (owner.ServerInterceptor,), {"intercept_service": intercept})
-            owner.server = _intercepted(owner.server, entering())
+            owner.server = _intercepted(owner.server, entering)
 
 
-def _intercepted(make_server: Callable[..., Any], interceptor: Any) -> Callable[..., Any]:
+def _intercepted(make_server: Callable[..., Any], make_interceptor: Callable[[], Any]) -> Callable[..., Any]:
     signature = inspect.signature(make_server)
 
     @functools.wraps(make_server)
     def server(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs)
+        interceptor = make_interceptor()
+        interceptor.service = services.present()  # its threads do not have our context
         given.arguments["interceptors"] = (interceptor, *(given.arguments.get("interceptors") or ()))
         return make_server(*given.args, **given.kwargs)
 
@@ -51,22 +54,22 @@ def _intercepted(make_server: Callable[..., Any], interceptor: Any) -> Callable[
     return server
 
 
-def _entered_or_as_ever(grpc: Any, handler: Any, method: bytes | str) -> Any:
+def _entered_or_as_ever(grpc: Any, handler: Any, method: bytes | str, service: str = "") -> Any:
     if handler is None:  # no such method
         return None
     try:
-        return _entered(grpc, handler, method)
+        return _entered(grpc, handler, method, service)
     except Exception as error:  # noqa: BLE001 -- the host's call matters more
         count_error(f"entry of {method!r}", error)
         return handler
 
 
 @functools.lru_cache(maxsize=1000)
-def _entered(grpc: Any, handler: Any, method: bytes | str) -> Any:
+def _entered(grpc: Any, handler: Any, method: bytes | str, service: str) -> Any:
     """The handler of a method, within a request."""
     name = normalise_api("POST", method.decode() if isinstance(method, bytes) else method, grpc=True)
     kind = "_".join("stream" if each else "unary" for each in (handler.request_streaming, handler.response_streaming))
-    serving = _serving(getattr(handler, kind), functools.partial(_Entry, name), handler.response_streaming)
+    serving = _serving(getattr(handler, kind), functools.partial(_Entry, name, service), handler.response_streaming)
     make_handler = getattr(grpc, f"{kind}_rpc_method_handler")
     return make_handler(serving, handler.request_deserializer, handler.response_serializer)
 
@@ -121,12 +124,15 @@ def _asynchronous_stream(serve: Callable[..., Any], entered: Callable[[Any], _En
 class _Entry:
     """Within it, code works for the request. Its own errors are counted and nothing else."""
 
-    def __init__(self, name: str, context: Any) -> None:
+    def __init__(self, name: str, service: str, context: Any) -> None:
         self.name = name
+        self.serving = services.Serving(service) if service else None
         self.context = context
         self.entry: requests.RequestEntry | None = None
 
     def __enter__(self) -> None:
+        if self.serving is not None:
+            self.serving.__enter__()
         try:
             metadata = self.context.invocation_metadata() or ()
             self.entry = requests.enter([each for each in metadata if isinstance(each[1], str)], self.name)
@@ -139,6 +145,8 @@ class _Entry:
                 requests.leave(self.entry, _http_status(self.context, error))
         except Exception as problem:  # noqa: BLE001 -- as above
             count_error(f"end of {self.name}", problem)
+        if self.serving is not None:
+            self.serving.__exit__()
 
 
 def _http_status(context: Any, error: BaseException | None) -> int:

@@ -7,13 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from cutset_agent import recording
+from cutset_agent import recording, services
 from cutset_agent import request as requests
 from cutset_agent.calls import MakeFault
+from cutset_agent.hooks.entries.asgi import ROUTE
 from cutset_agent.reports import count_error
 from cutset_agent.wire import normalise_api
 
-MODULE = ("wsgiref.handlers", "gunicorn.app.base", "flask.app", "django.core.handlers.wsgi")
+MODULE = (
+    "wsgiref.handlers",
+    "gunicorn.app.base",
+    "flask.app",
+    "django.core.handlers.wsgi",
+    "django.core.handlers.base",
+)
 TESTED = "wsgiref of Python 3.9 and 3.11, gunicorn 23.0, Flask 3.1, Django 4.2"
 FAULTS: Mapping[str, MakeFault] = {}
 
@@ -25,9 +32,27 @@ def install(module: Any) -> None:
         _replace(module.BaseHandler, "run", lambda run: lambda self, app: run(self, entered(app)))
     elif module.__name__ == "gunicorn.app.base":
         _replace(module.BaseApplication, "wsgi", lambda load: lambda self: entered(load(self)))
+    elif module.__name__ == "django.core.handlers.base":
+        _replace(module.BaseHandler, "resolve_request", _telling_route)
     else:
         owner = module.Flask if module.__name__ == "flask.app" else module.WSGIHandler
         _replace(owner, "__call__", lambda call: lambda self, *rest: _serve(functools.partial(call, self), *rest))
+
+
+def _telling_route(resolve: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """For both of Django's servers: the request knows the environ that it was made of, or the scope."""
+
+    def resolve_request(self: Any, request: Any) -> Any:
+        match = resolve(self, request)
+        try:
+            route = getattr(match, "route", None)
+            if route is not None:
+                getattr(request, "scope", request.META)[ROUTE] = f"/{route}"
+        except Exception as error:  # noqa: BLE001 -- the host's request matters more
+            count_error("route of Django", error)
+        return match
+
+    return resolve_request
 
 
 def _replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
@@ -38,8 +63,15 @@ def _replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         setattr(owner, name, replacement)
 
 
-def entered(app: Any) -> Any:
-    return functools.partial(_serve, app)
+def entered(app: Any, service: str = "") -> Any:
+    name = service or services.present()
+
+    def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        requests.name_entry(environ.get(ENTERED), name)
+        with services.Serving(name):
+            return _serve(app, environ, start_response)
+
+    return application if name else functools.partial(_serve, app)
 
 
 def _serve(app: Any, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -49,7 +81,7 @@ def _serve(app: Any, environ: dict[str, Any], start_response: Any) -> Iterable[b
             environ[ENTERED] = True
             path = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
             operation = normalise_api(environ["REQUEST_METHOD"], path, grpc=False)
-            entry = requests.enter(_request_headers(environ), operation)
+            environ[ENTERED] = entry = requests.enter(_request_headers(environ), operation)
         except Exception as error:  # noqa: BLE001 -- the host's request matters more
             count_error("entry", error)
     if entry is None:
@@ -74,6 +106,7 @@ class _Conversation:
     def __init__(self, entry: requests.RequestEntry, environ: dict[str, Any], start_response: Any) -> None:
         self.body: Iterable[bytes] = ()
         self._entry: requests.RequestEntry | None = entry
+        self._named = entry  # also when it was left
         self._environ = environ
         self._start_response = start_response
         self._status = 0
@@ -86,10 +119,16 @@ class _Conversation:
 
     def start_response(self, status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
         self._status = int(status[:3])
+        if self._entry is not None:
+            self._entry.route = _route(self._environ)  # later Flask has forgotten it
         self._response_headers = headers
         return self._start_response(status, headers, *rest)
 
     def __iter__(self) -> Iterator[bytes]:
+        with services.Serving(self._named.service):
+            yield from self._chunks()
+
+    def _chunks(self) -> Iterator[bytes]:
         try:
             for chunk in self.body:
                 if self._request is not None:
@@ -131,6 +170,12 @@ class _Conversation:
             "response_body": bytes(self._response),
             "truncated": self._truncated or request.truncated,
         }
+
+
+def _route(environ: Mapping[str, Any]) -> str:
+    """As Django or Flask have found it."""
+    rule = getattr(environ.get("werkzeug.request"), "url_rule", None)
+    return str(environ.get(ROUTE) or getattr(rule, "rule", ""))
 
 
 class _Listener:

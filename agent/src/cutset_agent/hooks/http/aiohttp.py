@@ -17,19 +17,31 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from cutset_agent import peers
 from cutset_agent import request as requests
-from cutset_agent.calls import ChangedAnswer, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent.calls import ChangedAnswer, HookedCall, InjectedAnswer, MakeFault, inverted
 from cutset_agent.hooking import wrap
-from cutset_agent.hooks.http.answers import BODIES, STATUS_ANSWERS, HttpAnswer, carry_on, is_kept, with_body
+from cutset_agent.hooks.http.answers import (
+    BODIES,
+    STATUS_ANSWERS,
+    HttpAnswer,
+    carry_on,
+    is_kept,
+    status_answer,
+    with_body,
+)
 from cutset_agent.reports import count_error
 from cutset_agent.wire import normalise_api
 
 MODULE = "aiohttp"
 TESTED = "aiohttp 3.12, 3.13, 3.14"  # before 3.12 there are no client middlewares
 
+ANSWERS = "A"
+
 
 def install(module: Any) -> None:
-    wrap(sys.modules[__name__], "_send", _describe, FAULTS, asynchronous=True, outcome=_outcome, response=_body)
+    facts: dict[str, Any] = {"outcome": _outcome, "response": _body, "answering": _answering}
+    wrap(sys.modules[__name__], "_send", _describe, FAULTS, asynchronous=True, **facts)
     session = module.ClientSession
     if not hasattr(session._request, "_cutset_hook"):
         session._request = _with_innermost(session._request)
@@ -76,9 +88,11 @@ def _client_timeout(session: Any, kwargs: dict[str, Any]) -> Any:
 def _describe(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall:
     request, _handler, timeout = args
     carry_on(request.headers)
-    endpoint = f"rpc/aiohttp/{normalise_api(request.method, request.url.raw_path, grpc=False)}"
+    url = request.url
+    endpoint = f"rpc/aiohttp/{normalise_api(request.method, url.raw_path, grpc=False)}"
     limits = [limit for limit in (timeout.total, timeout.sock_read) if limit]
-    return HookedCall(endpoint, min(limits, default=None), lambda: _sent(request))
+    peer = peers.server(url.host, url.port, url.scheme)
+    return HookedCall(endpoint, min(limits, default=None), lambda: _sent(request), peer=peer)
 
 
 def _sent(request: Any) -> bytes | None:
@@ -195,20 +209,35 @@ async def _lose_answer(call: HookedCall, args: tuple[Any, ...], kwargs: dict[str
     return made
 
 
-def _answer(name: str) -> MakeFault:
-    return lambda _call, args, _kwargs: InjectedAnswer(_received(args[0], STATUS_ANSWERS[name]))
+def _answering(kind: str, number: int, text: str) -> MakeFault | None:
+    return _answer(status_answer(number, text)) if kind in ANSWERS else None
+
+
+def _answer(answer: HttpAnswer) -> MakeFault:
+    return lambda _call, args, _kwargs: InjectedAnswer(_received(args[0], answer))
 
 
 def _replace_body(name: str) -> MakeFault:
     def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
         def change(response: Any) -> Any:
             response.close()
-            headers = tuple(with_body(response.headers.items(), BODIES[name]))
-            return _received(args[0], HttpAnswer(response.status, response.reason, headers, BODIES[name]))
+            return _with_body(args[0], response, BODIES[name])
 
         return ChangedAnswer(change)
 
     return make
+
+
+def _garble_body(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
+    async def change(response: Any) -> Any:
+        return _with_body(args[0], response, inverted(await response.read()))
+
+    return ChangedAnswer(change)
+
+
+def _with_body(request: Any, response: Any, body: bytes) -> Any:
+    headers = tuple(with_body(response.headers.items(), body))
+    return _received(request, HttpAnswer(response.status, response.reason, headers, body))
 
 
 def _cut_body(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
@@ -237,7 +266,8 @@ FAULTS: Mapping[str, MakeFault] = {
     "no-answer": _too_late,
     "lost-answer": _lose_answer,
     "pool-exhausted": _exhaust_pool,
-    **{name: _answer(name) for name in STATUS_ANSWERS},
+    **{name: _answer(answer) for name, answer in STATUS_ANSWERS.items()},
     **{name: _replace_body(name) for name in BODIES},
     "truncated-body": _cut_body,
+    "garbled-body": _garble_body,
 }

@@ -13,6 +13,8 @@ from typing import NamedTuple
 from cutset_agent import carriers, recording, request
 
 # Headers that describe a body as it was sent; they are wrong for another one.
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
+_WITHOUT_BODY = frozenset({204, 205, 304})
 _OF_THE_BODY = frozenset({"content-length", "content-encoding", "transfer-encoding"})
 
 
@@ -24,9 +26,10 @@ class HttpAnswer(NamedTuple):
 
 
 def _in_trouble(status: int, *headers: tuple[str, str]) -> HttpAnswer:
-    body = HTTPStatus(status).phrase.encode()
+    phrase = _PHRASES.get(status, "")
+    body = b"" if status in _WITHOUT_BODY else phrase.encode()
     described = (("Content-Type", "text/plain"), ("Content-Length", str(len(body))))
-    return HttpAnswer(status, HTTPStatus(status).phrase, (*described, *headers), body)
+    return HttpAnswer(status, phrase, (*described, *headers), body)
 
 
 STATUS_ANSWERS = {
@@ -44,6 +47,16 @@ STATUS_ANSWERS = {
 
 # What a body fault leaves of a whole answer's body; status and other headers stay as they were.
 BODIES = {"empty-body": b"", "wrong-body": b"{}"}
+
+
+def status_answer(status: int, text: str = "") -> HttpAnswer:
+    """Any status, with a body of one's own if it is given: of the type that sidecars give it."""
+    answer = STATUS_ANSWERS.get(f"status-{status}") or _in_trouble(status)
+    if not text or status in _WITHOUT_BODY:
+        return answer
+    kept = [(name, value) for name, value in answer.headers if name != "Content-Type"]
+    kind = "application/json" if text.startswith(("{", "[")) else "text/plain"
+    return answer._replace(headers=(("Content-Type", kind), *with_body(kept, text.encode())), body=text.encode())
 
 
 def with_body(headers: Iterable[tuple[str, str]], body: bytes) -> list[tuple[str, str]]:
@@ -66,10 +79,12 @@ def carry_on(headers: MutableMapping[str, str]) -> None:
     Where the plan does not count, it goes no further either, whoever has set it.
     """
     ours = request.outgoing_headers()
-    present = {name.lower() for name in headers}
+    present = {name.lower(): name for name in headers}
     for name, value in ours.items():
         if name not in present:
             headers[name] = value
+        elif name == "traceparent" and request.is_handed_on(headers[present[name]]):
+            headers[present[name]] = value
     for name, value in [] if ours else list(headers.items()):
         left = carriers.without_plan(name, value) if isinstance(value, str) else value
         if left != value:

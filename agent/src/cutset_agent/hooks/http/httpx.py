@@ -7,35 +7,67 @@ transports that applications put around them: each attempt is one call. In-proce
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from cutset_agent.calls import ChangedAnswer, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent import peers
+from cutset_agent.calls import ChangedAnswer, HookedCall, InjectedAnswer, MakeFault, inverted
 from cutset_agent.hooking import wrap
-from cutset_agent.hooks.http.answers import BODIES, STATUS_ANSWERS, carry_on, is_kept, with_body
+from cutset_agent.hooks.http.answers import (
+    BODIES,
+    STATUS_ANSWERS,
+    HttpAnswer,
+    carry_on,
+    is_kept,
+    status_answer,
+    with_body,
+)
 from cutset_agent.wire import normalise_api
 
 MODULE = "httpx"
 TESTED = "httpx 0.27, 0.28"
 
+ANSWERS = "A"
+
 _unhooked: dict[str, Callable[..., Any]] = {}  # what the hooks are put around
 
 
 def install(module: Any) -> None:
-    _keep_bodies(module.HTTPTransport, "handle_request", _keeping)
-    _keep_bodies(module.AsyncHTTPTransport, "handle_async_request", _keeping_asynchronously)
     facts: dict[str, Any] = {"outcome": lambda response: {"status": str(response.status_code)}, "response": _body}
-    wrap(module.HTTPTransport, "handle_request", _describe, FAULTS, **facts)
-    wrap(module.AsyncHTTPTransport, "handle_async_request", _describe, ASYNCIO_FAULTS, asynchronous=True, **facts)
+    facts["answering"] = _answering
+    with _below_tracers(module.HTTPTransport, "handle_request"):
+        _keep_bodies(module.HTTPTransport, "handle_request", _keeping)
+        wrap(module.HTTPTransport, "handle_request", _describe, FAULTS, **facts)
+    with _below_tracers(module.AsyncHTTPTransport, "handle_async_request"):
+        _keep_bodies(module.AsyncHTTPTransport, "handle_async_request", _keeping_asynchronously)
+        wrap(module.AsyncHTTPTransport, "handle_async_request", _describe, ASYNCIO_FAULTS, asynchronous=True, **facts)
+
+
+@contextmanager
+def _below_tracers(owner: Any, name: str) -> Iterator[None]:
+    """Within what OpenTelemetry has put around the same method: its span is then around ours, as with other clients."""
+    tracer = inspect.getattr_static(owner, name)
+    if type(tracer).__module__.partition(".")[0] not in {"wrapt", "_wrappers"}:
+        yield
+        return
+    setattr(owner, name, tracer.__wrapped__)
+    try:
+        yield
+    finally:
+        tracer.__wrapped__ = inspect.getattr_static(owner, name)
+        setattr(owner, name, tracer)
 
 
 def _describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
     request = _request(args, kwargs)
     carry_on(request.headers)
-    endpoint = f"rpc/httpx/{normalise_api(request.method, request.url.path, grpc=False)}"
-    # A body that is streamed cannot be seen without using it up.
-    return HookedCall(endpoint, _timeouts(request).get("read"), lambda: getattr(request, "_content", None))
+    url = request.url
+    endpoint = f"rpc/httpx/{normalise_api(request.method, url.raw_path.decode('ascii'), grpc=False)}"
+    payload = lambda: getattr(request, "_content", None)  # noqa: E731 -- one that is streamed would be used up
+    return HookedCall(endpoint, _timeouts(request).get("read"), payload, peer=peers.server(url.host, url.port))
 
 
 def _request(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -118,9 +150,12 @@ def _fail_tls(_call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return made if request.url.scheme == "https" else None
 
 
-def _answer(name: str) -> MakeFault:
+def _answering(kind: str, number: int, text: str) -> MakeFault | None:
+    return _answer(status_answer(number, text)) if kind in ANSWERS else None
+
+
+def _answer(answer: HttpAnswer) -> MakeFault:
     def make(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> InjectedAnswer:
-        answer = STATUS_ANSWERS[name]
         return InjectedAnswer(_httpx().Response(answer.status, headers=list(answer.headers), content=answer.body))
 
     return make
@@ -172,17 +207,38 @@ def _with_body(response: Any, body: bytes) -> Any:
     return _like(response, with_body(response.headers.multi_items(), body), _httpx().ByteStream(body))
 
 
-def _cut_body(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
-    stream: Any = type("CutStream", (_Cut, _httpx().SyncByteStream, _httpx().AsyncByteStream), {})
-    return ChangedAnswer(lambda response: _like(response, response.headers, stream(response)))
+def _change_stream(kind: type) -> MakeFault:
+    def make(_call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
+        stream: Any = type("ChangedStream", (kind, _httpx().SyncByteStream, _httpx().AsyncByteStream), {})
+        return ChangedAnswer(lambda response: _like(response, response.headers, stream(response)))
+
+    return make
 
 
-class _Cut:
-    """Half of the first piece of a body, and then the end of the connection."""
+class _Garbled:
+    """Each piece of a body, as it comes and as it was sent: before anything is decompressed."""
 
     def __init__(self, response: Any) -> None:
         self.stream = response.stream
         self.expected = response.headers.get("content-length")
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self.stream:
+            yield inverted(piece)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self.stream:
+            yield inverted(piece)
+
+    def close(self) -> None:
+        self.stream.close()
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
+
+
+class _Cut(_Garbled):
+    """Half of the first piece of a body, and then the end of the connection."""
 
     def __iter__(self) -> Iterator[bytes]:
         for piece in self.stream:
@@ -203,12 +259,6 @@ class _Cut:
         )
         return made
 
-    def close(self) -> None:
-        self.stream.close()
-
-    async def aclose(self) -> None:
-        await self.stream.aclose()
-
 
 FAULTS: Mapping[str, MakeFault] = {
     "connection-refused": _raise("ConnectError", "[Errno 111] Connection refused"),
@@ -221,9 +271,10 @@ FAULTS: Mapping[str, MakeFault] = {
     "no-answer": _raise("ReadTimeout", "timed out"),
     "lost-answer": _lose_answer,
     "pool-exhausted": _raise_within("pool", "PoolTimeout"),
-    **{name: _answer(name) for name in STATUS_ANSWERS},
+    **{name: _answer(answer) for name, answer in STATUS_ANSWERS.items()},
     **{name: _replace_body(name) for name in BODIES},
-    "truncated-body": _cut_body,
+    "truncated-body": _change_stream(_Cut),
+    "garbled-body": _change_stream(_Garbled),
 }
 ASYNCIO_FAULTS: Mapping[str, MakeFault] = {
     **FAULTS,

@@ -16,14 +16,26 @@ import ssl
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
-from cutset_agent.calls import AfterCall, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent import peers
+from cutset_agent.calls import AfterCall, HookedCall, InjectedAnswer, MakeFault, inverted
 from cutset_agent.hooking import wrap
-from cutset_agent.hooks.http.answers import BODIES, STATUS_ANSWERS, HttpAnswer, carry_on, is_kept, with_body
+from cutset_agent.hooks.http.answers import (
+    BODIES,
+    STATUS_ANSWERS,
+    HttpAnswer,
+    carry_on,
+    is_kept,
+    status_answer,
+    with_body,
+)
 from cutset_agent.wire import normalise_api
 
 MODULE = "urllib3"
 TESTED = "urllib3 1.26, 2.6, 2.8; requests 2.31, 2.32, 2.34"
+
+ANSWERS = "A"
 
 _unhooked: list[Callable[..., Any]] = []  # what the hook is put around
 
@@ -31,19 +43,21 @@ _unhooked: list[Callable[..., Any]] = []  # what the hook is put around
 def install(module: Any) -> None:
     pool = module.HTTPConnectionPool
     _keep_bodies(pool)
-    wrap(pool, "_make_request", _describe, FAULTS, outcome=_outcome, response=_body)
+    wrap(pool, "_make_request", _describe, FAULTS, outcome=_outcome, response=_body, answering=_answering)
 
 
 def _describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
-    _pool, _connection, method, url = args[:4]
+    pool, _connection, method, url = args[:4]
     headers = kwargs["headers"]
     library = "requests" if type(headers).__module__ == "requests.structures" else "urllib3"
     kwargs["headers"] = headers = copy.copy(headers)  # the caller's own dictionary is not ours to change
     carry_on(headers)
-    path = url if url.startswith("/") else f"/{url.partition('://')[2].partition('/')[2]}"  # whole behind a proxy
-    endpoint = f"rpc/{library}/{normalise_api(method, path, grpc=False)}"
+    parts = urlsplit(url)  # whole behind a proxy
+    endpoint = f"rpc/{library}/{normalise_api(method, parts.path or '/', grpc=False)}"
     body = kwargs.get("body")
-    return HookedCall(endpoint, _timeout(kwargs, "_read"), lambda: body if isinstance(body, (bytes, str)) else None)
+    payload = lambda: body if isinstance(body, (bytes, str)) else None  # noqa: E731
+    address = (parts.hostname, parts.port, parts.scheme) if parts.hostname else (pool.host, pool.port, pool.scheme)
+    return HookedCall(endpoint, _timeout(kwargs, "_read"), payload, peer=peers.server(*address))
 
 
 def _timeout(kwargs: dict[str, Any], phase: str) -> float | None:
@@ -196,16 +210,21 @@ def _exhaust_pool(call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, An
     return made
 
 
-def _answer(name: str) -> MakeFault:
-    return lambda _call, args, kwargs: _as_action(STATUS_ANSWERS[name], args, kwargs)
+def _answering(kind: str, number: int, text: str) -> MakeFault | None:
+    return _answer(status_answer(number, text)) if kind in ANSWERS else None
 
 
-def _replace_body(name: str) -> MakeFault:
+def _answer(answer: HttpAnswer) -> MakeFault:
+    return lambda _call, args, kwargs: _as_action(answer, args, kwargs)
+
+
+def _replace_body(replaced_by: Callable[[bytes], bytes]) -> MakeFault:
     def make(_call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | InjectedAnswer:
         answer = _answered(args, kwargs)
         if isinstance(answer, BaseException):
             return answer
-        replaced = answer._replace(headers=tuple(with_body(answer.headers, BODIES[name])), body=BODIES[name])
+        body = replaced_by(answer.body)
+        replaced = answer._replace(headers=tuple(with_body(answer.headers, body)), body=body)
         return _as_action(replaced, args, kwargs)
 
     return make
@@ -252,7 +271,8 @@ FAULTS: Mapping[str, MakeFault] = {
     "no-answer": _too_late,
     "lost-answer": _lose_answer,
     "pool-exhausted": _exhaust_pool,
-    **{name: _answer(name) for name in STATUS_ANSWERS},
-    **{name: _replace_body(name) for name in BODIES},
+    **{name: _answer(answer) for name, answer in STATUS_ANSWERS.items()},
+    **{name: _replace_body(lambda _body, left=left: left) for name, left in BODIES.items()},  # type: ignore[misc]
+    "garbled-body": _replace_body(inverted),
     "truncated-body": _cut_body,
 }

@@ -9,13 +9,14 @@ also where it asked for a future. Context is carried on unless `metadata` is pas
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, InjectedAnswer, MakeFault
+from cutset_agent import peers
+from cutset_agent.calls import AfterCall, Answering, ChangedAnswer, HookedCall, InjectedAnswer, MakeFault, inverted
 from cutset_agent.carriers import without_plan
 from cutset_agent.hooking import wrap
-from cutset_agent.request import outgoing_headers
+from cutset_agent.request import is_handed_on, outgoing_headers
 from cutset_agent.wire import normalise_api
 
 MODULE = "grpc._channel"  # which gRPC loads with the first channel
@@ -54,13 +55,39 @@ STATUSES: Mapping[str, tuple[str, str]] = {
 }
 
 
+ANSWERS = "AG"
+UNREADABLE = STATUSES["serialization"]
+# What becomes of the message that is the answer.
+SPOILT: Mapping[str, Callable[[bytes], bytes]] = {
+    "empty-body": lambda _message: b"",
+    "truncated-body": lambda message: message[: len(message) // 2],
+    "garbled-body": inverted,
+}
+
+# What Envoy makes of an HTTP status that answers a gRPC call; all others are UNKNOWN.
+_OF_HTTP = {400: 13, 401: 16, 403: 7, 404: 12, 429: 14, 502: 14, 503: 14, 504: 14}
+_UNKNOWN = 2
+
+
 def install(module: Any) -> None:
+    failing, finishing = answering(_fail), answering(_finish)
     for owner in (module._UnaryUnaryMultiCallable, module._StreamUnaryMultiCallable):
-        wrap(owner, "__call__", _describe, FAULTS, response=encoded)
-        wrap(owner, "with_call", _describe, _WITH_CALL_FAULTS, response=lambda result: encoded(result[0]))
-        wrap(owner, "future", _describe, _FUTURE_FAULTS)
+        wrap(owner, "__call__", _describe, FAULTS, response=encoded, answering=failing)
+        with_call: dict[str, Any] = {"response": lambda result: encoded(result[0]), "answering": failing}
+        wrap(owner, "with_call", _describe, _WITH_CALL_FAULTS, **with_call)
+        wrap(owner, "future", _describe, _FUTURE_FAULTS, answering=finishing)
     for name in ("_UnaryStream", "_SingleThreadedUnaryStream", "_StreamStream"):
-        wrap(getattr(module, f"{name}MultiCallable"), "__call__", _describe, _STREAM_FAULTS)
+        wrap(getattr(module, f"{name}MultiCallable"), "__call__", _describe, _STREAM_FAULTS, answering=finishing)
+
+
+def answering(fail: Callable[[tuple[str, str]], MakeFault]) -> Answering:
+    def answer(kind: str, number: int, text: str) -> MakeFault | None:
+        status = number if kind == "G" else _OF_HTTP.get(number, _UNKNOWN)
+        codes = {code.value[0]: code.name for code in sys.modules["grpc"].StatusCode}
+        worded = next((details for code, details in STATUSES.values() if code == codes[status]), "")
+        return fail((codes[status], text or worded))
+
+    return answer
 
 
 def _describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
@@ -69,7 +96,12 @@ def _describe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> HookedCall:
     if len(given) <= 2:
         kwargs["metadata"] = carried(kwargs.get("metadata"))
     request = given[0] if given else kwargs.get("request")
-    return HookedCall(endpoint_of(callee._method), timeout, lambda: encoded(request))
+    return HookedCall(endpoint_of(callee._method), timeout, lambda: encoded(request), peer=peer_of(callee))
+
+
+def peer_of(callee: Any) -> str:
+    target = getattr(callee._channel, "target", b"")  # of asyncio's channels an attribute
+    return peers.channel(target() if callable(target) else target)
 
 
 def endpoint_of(method: bytes | str) -> str:
@@ -83,8 +115,9 @@ def carried(metadata: Any) -> tuple[tuple[str, Any], ...]:
     if not ours:
         left = ((name, without_plan(name, value) if isinstance(value, str) else value) for name, value in given)
         return tuple(kept for kept, before in zip(left, given) if kept == before or kept[1])
-    present = {name for name, _ in given}
-    return (*given, *(member for member in ours.items() if member[0] not in present))
+    kept = tuple(each for each in given if not (each[0] == "traceparent" and is_handed_on(each[1])))
+    present = {name for name, _ in kept}
+    return (*kept, *(member for member in ours.items() if member[0] not in present))
 
 
 def encoded(message: Any) -> bytes | None:
@@ -94,17 +127,20 @@ def encoded(message: Any) -> bytes | None:
     return made
 
 
-def empty(deserialize: Any) -> Any:
-    """The message of which nothing arrived: all of its fields have their defaults."""
-    return deserialize(b"") if deserialize else b""
+def decoded(message: bytes, deserialize: Any) -> Any:
+    """What gRPC makes of a message; UNREADABLE if it cannot. Of nothing, it is one whose fields have their defaults."""
+    try:
+        return deserialize(message) if deserialize else message
+    except Exception:  # noqa: BLE001 -- as gRPC does
+        return UNREADABLE
 
 
 def _channel() -> Any:
     return sys.modules["grpc._channel"]
 
 
-def _state(name: str) -> Any:
-    code, details = STATUSES[name]
+def _state(status: tuple[str, str]) -> Any:
+    code, details = status
     state = _channel()._RPCState((), (), (), getattr(sys.modules["grpc"].StatusCode, code), details)
     number = state.code.value[0]
     state.debug_error_string = f'UNKNOWN:Error received from peer {{grpc_message:"{details}", grpc_status:{number}}}'
@@ -112,18 +148,18 @@ def _state(name: str) -> Any:
     return state
 
 
-def _error(name: str) -> BaseException:
-    made: BaseException = _channel()._InactiveRpcError(_state(name))
+def _error(status: tuple[str, str]) -> BaseException:
+    made: BaseException = _channel()._InactiveRpcError(_state(status))
     return made
 
 
-def _finished(name: str) -> Any:
+def _finished(status: tuple[str, str]) -> Any:
     """A call that has failed already, as a future or a stream."""
-    return _channel()._MultiThreadedRendezvous(_state(name), None, None, None)
+    return _channel()._MultiThreadedRendezvous(_state(status), None, None, None)
 
 
-def lost(call: HookedCall) -> str:
-    return "connection-lost" if call.timeout is None else "timeout"
+def lost(call: HookedCall) -> tuple[str, str]:
+    return STATUSES["connection-lost" if call.timeout is None else "timeout"]
 
 
 def _lose_answer(call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
@@ -138,27 +174,48 @@ def _lose_future_answer(call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[
     return ChangedAnswer(change)
 
 
-def _empty(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
-    return ChangedAnswer(lambda _response: empty(args[0]._response_deserializer))
+def _spoil(spoilt: Callable[[bytes], bytes]) -> MakeFault:
+    def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
+        def change(response: Any) -> Any:
+            read = decoded(spoilt(encoded(response) or b""), args[0]._response_deserializer)
+            return AfterCall(_error(UNREADABLE)) if read is UNREADABLE else read
+
+        return ChangedAnswer(change)
+
+    return make
 
 
-def _empty_with_call(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
-    return ChangedAnswer(lambda result: (empty(args[0]._response_deserializer), result[1]))
+def _spoil_with_call(spoilt: Callable[[bytes], bytes]) -> MakeFault:
+    spoil = _spoil(spoilt)
+
+    def make(call: HookedCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ChangedAnswer:
+        action: Any = spoil(call, args, kwargs)
+
+        def change(result: Any) -> Any:
+            changed = action.change(result[0])
+            return changed if isinstance(changed, AfterCall) else (changed, result[1])
+
+        return ChangedAnswer(change)
+
+    return make
 
 
-def _fail(name: str) -> MakeFault:
-    return lambda _call, _args, _kwargs: _error(name)
+def _fail(status: tuple[str, str]) -> MakeFault:
+    return lambda _call, _args, _kwargs: _error(status)
 
 
-def _finish(name: str) -> MakeFault:
-    return lambda _call, _args, _kwargs: InjectedAnswer(_finished(name))
+def _finish(status: tuple[str, str]) -> MakeFault:
+    return lambda _call, _args, _kwargs: InjectedAnswer(_finished(status))
 
 
 FAULTS: Mapping[str, MakeFault] = {
-    **{name: _fail(name) for name in STATUSES},
+    **{name: _fail(status) for name, status in STATUSES.items()},
     "lost-answer": _lose_answer,
-    "empty-body": _empty,
+    **{name: _spoil(spoilt) for name, spoilt in SPOILT.items()},
 }
-_WITH_CALL_FAULTS: Mapping[str, MakeFault] = {**FAULTS, "empty-body": _empty_with_call}
-_STREAM_FAULTS: Mapping[str, MakeFault] = {name: _finish(name) for name in STATUSES}
+_WITH_CALL_FAULTS: Mapping[str, MakeFault] = {
+    **FAULTS,
+    **{name: _spoil_with_call(spoilt) for name, spoilt in SPOILT.items()},
+}
+_STREAM_FAULTS: Mapping[str, MakeFault] = {name: _finish(status) for name, status in STATUSES.items()}
 _FUTURE_FAULTS: Mapping[str, MakeFault] = {**_STREAM_FAULTS, "lost-answer": _lose_future_answer}

@@ -16,7 +16,18 @@ from typing import Any
 from cutset_agent import request as requests
 from cutset_agent.calls import AfterCall, ChangedAnswer, HookedCall, MakeFault
 from cutset_agent.hooking import wrap
-from cutset_agent.hooks.rpc.grpc import STATUSES, carried, empty, encoded, endpoint_of, lost
+from cutset_agent.hooks.rpc.grpc import (
+    SPOILT,
+    STATUSES,
+    UNREADABLE,
+    answering,
+    carried,
+    decoded,
+    encoded,
+    endpoint_of,
+    lost,
+    peer_of,
+)
 from cutset_agent.reports import count_error
 
 MODULE = "grpc"
@@ -24,9 +35,10 @@ TESTED = "grpcio 1.60, 1.80, 1.85"
 
 
 def install(_module: Any) -> None:
-    wrap(_Hooked, "intercept_unary_unary", _describe, FAULTS, asynchronous=True, response=_response)
+    failing: dict[str, Any] = {"asynchronous": True, "answering": answering(_fail)}
+    wrap(_Hooked, "intercept_unary_unary", _describe, FAULTS, response=_response, **failing)
     for name in ("intercept_unary_stream", "intercept_stream_unary", "intercept_stream_stream"):
-        wrap(_Hooked, name, _describe, _STREAM_FAULTS, asynchronous=True)
+        wrap(_Hooked, name, _describe, _STREAM_FAULTS, **failing)
     for name in ("UnaryUnary", "UnaryStream", "StreamUnary", "StreamStream"):
         owner = getattr(sys.modules["grpc.aio._channel"], f"{name}MultiCallable")
         if not hasattr(owner.__call__, "_cutset_hook"):
@@ -107,8 +119,9 @@ class _Innermost(_Hooked):
 
 
 def _describe(args: tuple[Any, ...], _kwargs: dict[str, Any]) -> HookedCall:
-    _hooked, _continuation, details, request = args
-    return HookedCall(endpoint_of(details.method), details.timeout, lambda: encoded(request))
+    hooked, _continuation, details, request = args
+    peer = peer_of(hooked.callee)
+    return HookedCall(endpoint_of(details.method), details.timeout, lambda: encoded(request), peer=peer)
 
 
 def _response(call: Any) -> bytes | None:
@@ -116,25 +129,36 @@ def _response(call: Any) -> bytes | None:
     return encoded(answered.result()) if answered is not None else None
 
 
-def _error(name: str) -> BaseException:
-    code, details = STATUSES[name]
+def _error(expected: tuple[str, str]) -> BaseException:
+    code, details = expected
     aio, status = sys.modules["grpc.aio"], getattr(sys.modules["grpc"].StatusCode, code)
     text = f'UNKNOWN:Error received from peer {{grpc_message:"{details}", grpc_status:{status.value[0]}}}'
     made: BaseException = aio.AioRpcError(status, aio.Metadata(), aio.Metadata(), details, text)
     return made
 
 
-def _fail(name: str) -> MakeFault:
-    return lambda _call, _args, _kwargs: _error(name)
+def _fail(status: tuple[str, str]) -> MakeFault:
+    return lambda _call, _args, _kwargs: _error(status)
 
 
 def _lose_answer(call: HookedCall, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> AfterCall:
     return AfterCall(_error(lost(call)))
 
 
-def _empty(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
-    return ChangedAnswer(lambda _answered: empty(args[0].callee._response_deserializer))
+def _spoil(spoilt: Callable[[bytes], bytes]) -> MakeFault:
+    def make(_call: HookedCall, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> ChangedAnswer:
+        async def change(answered: Any) -> Any:
+            read = decoded(spoilt(encoded(await answered) or b""), args[0].callee._response_deserializer)
+            return AfterCall(_error(UNREADABLE)) if read is UNREADABLE else read
+
+        return ChangedAnswer(change)
+
+    return make
 
 
-_STREAM_FAULTS: Mapping[str, MakeFault] = {name: _fail(name) for name in STATUSES}
-FAULTS: Mapping[str, MakeFault] = {**_STREAM_FAULTS, "lost-answer": _lose_answer, "empty-body": _empty}
+_STREAM_FAULTS: Mapping[str, MakeFault] = {name: _fail(status) for name, status in STATUSES.items()}
+FAULTS: Mapping[str, MakeFault] = {
+    **_STREAM_FAULTS,
+    "lost-answer": _lose_answer,
+    **{name: _spoil(spoilt) for name, spoilt in SPOILT.items()},
+}
