@@ -118,15 +118,11 @@ def _no_ground(
     if startup.count < thresholds.startup_success * startup.of:
         bad = next(each for each in by_phase[Phase.STARTUP] if not each.ok)
         return f"not healthy at start-up: {startup} went well; the first that did not: {bad.error or bad.status}"
-    if not _calls_at(test.endpoint, by_phase[Phase.STARTUP]):
-        return f"the service did not call {test.endpoint} in {startup.of} requests at start-up, as it did when recorded"
+    if not _calls_at(test, by_phase[Phase.STARTUP]):
+        return f"the service did not call {test.place} in {startup.of} requests at start-up, as it did when recorded"
     if not phases[1].fired:
         why = next(
-            (
-                each.facts["not_fired"]
-                for each in _calls_at(test.endpoint, by_phase[Phase.FAULT])
-                if "not_fired" in each.facts
-            ),
+            (each.facts["not_fired"] for each in _calls_at(test, by_phase[Phase.FAULT]) if "not_fired" in each.facts),
             "",
         )
         because = f": {why}" if why else ""
@@ -182,19 +178,19 @@ def _failing_operations(test: DrillTest, startup: Sequence[Sample], tail: Sequen
     """The second assertion level: the entry may answer well because of a fallback that has become the rule."""
     before, after = (
         share(sum(operation.failed for operation in calls), len(calls))
-        for calls in (_calls_at(test.endpoint, startup), _calls_at(test.endpoint, tail))
+        for calls in (_calls_at(test, startup), _calls_at(test, tail))
     )
     if after.of and after.low > max(0.1, before.high):
-        return [_no_recovery(test.endpoint, f"after the fault {after} calls still fail, {before} before")]
+        return [_no_recovery(test.place, f"after the fault {after} calls still fail, {before} before")]
     return []
 
 
-def _calls_at(endpoint: str, samples: Sequence[Sample]) -> list[ObservedOperation]:
+def _calls_at(test: DrillTest, samples: Sequence[Sample]) -> list[ObservedOperation]:
     return [
         operation
         for sample in samples
         for operation in sample.operations
-        if operation.endpoint == endpoint and not operation.fault
+        if test.is_at(operation) and not operation.fault
     ]
 
 

@@ -12,6 +12,7 @@ missing (as browsers do), so that the scan never steps back.
 import html
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 CONTENT = "content"  # the only part of an answer without structure
@@ -81,12 +82,34 @@ def _json_shape(body: bytes) -> frozenset[str]:
         if not to_visit:
             break
         path, value = to_visit.pop()
-        parts.add(f"{path}: {_kind(value)}" if path else _kind(value))
+        parts.add(f"{path}: {kind_of(value)}" if path else kind_of(value))
         to_visit.extend(json_children(path, value))
     return frozenset(parts)
 
 
-def _kind(value: object) -> str:
+def counts_of(content_type: str, body: bytes) -> dict[str, tuple[int, ...]]:
+    """How many elements the lists of a JSON document have, by path; how often a page has each kind of element."""
+    if "html" in content_type.lower():
+        names = Counter(name for names, _ in tags_and_texts(decoded(body)) for name in names)
+        return {name: (count,) for name, count in names.items()}
+    if "json" not in content_type.lower() or len(body) > JSON_LIMIT:
+        return {}
+    try:
+        to_visit: list[tuple[str, object]] = [("", json.loads(body))]
+    except (ValueError, RecursionError):
+        return {}
+    counts: dict[str, list[int]] = {}
+    for _ in range(NODE_LIMIT):
+        if not to_visit:
+            return {path: tuple(sorted(found)) for path, found in counts.items()}
+        path, value = to_visit.pop()
+        if isinstance(value, list):
+            counts.setdefault(path, []).append(len(value))
+        to_visit.extend(json_children(path, value))
+    return {}  # a part of the lists would not tell how many there are
+
+
+def kind_of(value: object) -> str:
     match value:
         case None:
             return "null"

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from cutset.judge.shares import share
+from cutset.judge.writes import DONE_ALTHOUGH_FAILED, is_kept, is_write, took_effect
 from cutset.model.drill import DrillFinding, DrillTest, ObservedOperation, Sample, Symptom, Thresholds
+from cutset.model.writing import SQL_WRITES
 
 CHANCE = 0.02  # the share of runs in which anything may be seen without meaning anything
 FEWEST = 2  # runs that show a symptom: one may be chance, however few there are
@@ -21,15 +23,8 @@ ALWAYS = 0.7  # of the lower bound of a share: 10 of 10 runs are enough
 TRACES_SHOWN = 3
 FIELDS_SHOWN = 3
 JSON_LIMIT = 256 * 1024  # bytes of an answer that are compared field by field
-DONE_ALTHOUGH_FAILED = "lost-answer"  # the fault at which the operation was done
 DELIVERED_TWICE = "duplicate-message"
 
-_SQL_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "UPSERT", "COPY", "CALL"})
-_WRITE_METHODS = re.compile(
-    r"commit|copy|executemany|(insert|update|delete|replace|bulk_write|find_one_and|create|drop)\w*"
-    r"|(basic_)?publish|produce|send\w*|(POST|PUT|PATCH|DELETE) .*"
-)
-_STORE_METHODS = re.compile(r"[lr]push\w*|xadd|publish|spublish|h?(incr|decr)\w*|[sz]add|setnx|linsert")
 _CLASHES = re.compile(r"\bON\s+(CONFLICT|DUPLICATE)\b|\bIGNORE\b|\bNOT\s+EXISTS\b", re.IGNORECASE)
 _RELATIVE = re.compile(r"\bSET\b.*?\b(\w+)\"?\s*=\s*[\w.\"]*\b\1\b\"?\s*[-+*/|]", re.IGNORECASE | re.DOTALL)
 # How an honest answer says that it is not the usual one.
@@ -59,8 +54,9 @@ def hits(test: DrillTest, startup: Sequence[Sample], faulty: Sequence[Sample]) -
     """
     if any(sample.fired(test.fault) for sample in faulty):
         return [sample for sample in faulty if sample.fired(test.fault) or not sample.status]
-    always = share(sum(has_call(sample, test.endpoint) for sample in startup), len(startup)).low >= ALWAYS
-    unended = [sample for sample in faulty if not sample.ok and not has_call(sample, test.endpoint)]
+    called = {id(sample) for sample in (*startup, *faulty) if any(map(test.is_at, sample.operations))}
+    always = share(sum(id(sample) in called for sample in startup), len(startup)).low >= ALWAYS
+    unended = [sample for sample in faulty if not sample.ok and id(sample) not in called]
     return unended if always and len(unended) >= FEWEST else []
 
 
@@ -74,9 +70,9 @@ def symptoms_of(test: DrillTest, startup: Sequence[Sample], hit: Sequence[Sample
     looks: Sequence[tuple[Symptom, str, Callable[[Sample], Told]]] = (
         (Symptom.HANG, "entry", lambda sample: _hang(sample, thresholds)),
         (Symptom.NOT_SURVIVED, "entry", lambda sample: _not_survived(sample, test, thresholds)),
-        (Symptom.SILENT_LOSS, test.endpoint, lambda sample: _silent_loss(sample, test, usual)),
-        (Symptom.DUPLICATE, test.endpoint, lambda sample: _duplicate(sample, test, usual)),
-        (Symptom.AMPLIFICATION, test.endpoint, lambda sample: _amplification(sample, test, usual, thresholds)),
+        (Symptom.SILENT_LOSS, test.place, lambda sample: _silent_loss(sample, test, usual)),
+        (Symptom.DUPLICATE, test.place, lambda sample: _duplicate(sample, test, usual)),
+        (Symptom.AMPLIFICATION, test.place, lambda sample: _amplification(sample, test, usual, thresholds)),
         (Symptom.WRONG_DATA, "entry", lambda sample: _differences(sample, usual)[0]),
     )
     findings, undecided = [], []
@@ -115,14 +111,14 @@ class _Usual:
             constants,
             paths,
             _largest(Counter(operation.endpoint for operation in sample.operations) for sample in good),
-            _largest(_effective_writes(sample.operations, {}, commits=commits) for sample in good),
-            frozenset((operation.endpoint, operation.occurrence) for operation in every if _writes(operation)),
+            _largest(took_effect(sample.operations, {}, commits=commits) for sample in good),
+            frozenset((operation.endpoint, operation.occurrence) for operation in every if is_write(operation)),
             {(operation.endpoint, operation.occurrence): operation.facts.get("verb", "") for operation in every},
             commits,
         )
 
     def effective_writes(self, sample: Sample) -> Counter[tuple[str, str]]:
-        return _effective_writes(sample.operations, self.verbs, commits=self.commits)
+        return took_effect(sample.operations, self.verbs, commits=self.commits)
 
 
 def _hang(sample: Sample, thresholds: Thresholds) -> Told:
@@ -138,7 +134,7 @@ def _not_survived(sample: Sample, test: DrillTest, thresholds: Thresholds) -> To
         return ""
     if not sample.status:
         return f"the request ended without an answer: {sample.error}"
-    if test.component in thresholds.must_survive and not _stores(test.endpoint):
+    if test.component in thresholds.must_survive and not is_kept(test.endpoint):
         return f"a {test.component} that fails took the request down: status {sample.status} (`must_survive`)"
     return ""
 
@@ -148,7 +144,7 @@ def _silent_loss(sample: Sample, test: DrillTest, usual: _Usual) -> Told:
     if (
         not sample.ok
         or test.fault == DONE_ALTHOUGH_FAILED
-        or (test.component == "cache" and not _stores(test.endpoint))
+        or (test.component == "cache" and not is_kept(test.endpoint))
     ):
         return ""
     lost = [
@@ -200,46 +196,7 @@ def is_repeatable(statement: str) -> bool:
     verb = words[0].strip("({\"'").upper() if words else ""
     if verb == "INSERT":
         return _CLASHES.search(statement) is not None
-    return verb in _SQL_WRITES and _RELATIVE.search(statement) is None
-
-
-def _effective_writes(
-    operations: Iterable[ObservedOperation], verbs: Mapping[tuple[str, int], str], *, commits: bool
-) -> Counter[tuple[str, str]]:
-    """Writes that took effect. Where there are commits, those of a transaction count once it is committed.
-
-    A call whose answer was lost has no facts: `verbs` has those of the same call without a fault.
-    """
-    done: Counter[tuple[str, str]] = Counter()
-    pending: Counter[tuple[str, str]] = Counter()
-    for operation in sorted(operations, key=lambda each: each.started_at):
-        took_effect = not operation.failed or DONE_ALTHOUGH_FAILED in operation.fault
-        in_database = operation.endpoint.startswith("db/")
-        verb = operation.facts.get("verb") or verbs.get((operation.endpoint, operation.occurrence), "")
-        if operation.endpoint.endswith("/commit"):
-            done += pending if took_effect else Counter()
-            pending.clear()
-        elif in_database and operation.failed and commits:
-            pending.clear()  # the transaction is void, and with it what it did so far
-        elif took_effect and _writes(operation, verb) and operation.facts.get("rows") != "0":
-            (pending if in_database and commits else done)[operation.endpoint, verb] += 1
-    return done
-
-
-def _stores(endpoint: str) -> bool:
-    """Queues, counters and the like are no cache, although they are kept in one."""
-    component, _, rest = endpoint.partition("/")
-    return component == "cache" and _STORE_METHODS.fullmatch(rest.partition("/")[2]) is not None
-
-
-def _writes(operation: ObservedOperation, verb: str = "") -> bool:
-    component, _, rest = operation.endpoint.partition("/")
-    verb = (operation.facts.get("verb") or verb).upper()
-    if component == "db" and verb:
-        return verb in _SQL_WRITES
-    if _stores(operation.endpoint):
-        return True
-    return component in ("db", "mq", "rpc") and _WRITE_METHODS.fullmatch(rest.partition("/")[2]) is not None
+    return verb in SQL_WRITES and _RELATIVE.search(statement) is None
 
 
 def _amplification(sample: Sample, test: DrillTest, usual: _Usual, thresholds: Thresholds) -> Told:

@@ -13,6 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
+from cutset.judge.quotes import spaced_once
 from cutset.judge.shape import CONTENT, JSON_LIMIT, NAME_LIMIT, NODE_LIMIT, decoded, json_children, tags_and_texts
 
 Values = Counter[tuple[str, str]]  # where and what, and how often
@@ -26,12 +27,12 @@ def values_of(content_type: str, body: bytes) -> Values:
     if "html" in kind:
         return Counter(_texts(decoded(body)))
     if kind.startswith("text/"):
-        return Counter((CONTENT, line) for line in map(_spaced_once, decoded(body).splitlines()) if line)
+        return Counter((CONTENT, line) for line in map(spaced_once, decoded(body).splitlines()) if line)
     return Counter()
 
 
-def changes(usual: Values, content_type: str, body: bytes) -> list[str]:
-    """What answers without a fault always have and this one has not, place by place: `total` was 19.99, is 0."""
+def changed_places(usual: Values, content_type: str, body: bytes) -> list[tuple[str, str, str]]:
+    """What answers without a fault always have and this one has not: place, what was there, and what is there now."""
     now = values_of(content_type, body)
     gone, come = _by_place(usual - now), _by_place(now - usual)
     if "html" in content_type.lower():  # a notice before it puts a text in another place, and changes nothing of it
@@ -39,7 +40,7 @@ def changes(usual: Values, content_type: str, body: bytes) -> list[str]:
         gone = {
             place: left for place, values in gone.items() if (left := [each for each in values if each not in moved])
         }
-    return [f"`{place}` was {_few(values)}, is {_few(come.get(place, []))}" for place, values in gone.items()]
+    return [(place, _few(values), _few(come.get(place, []))) for place, values in gone.items()]
 
 
 def _by_place(values: Values) -> dict[str, list[str]]:
@@ -72,13 +73,9 @@ def _texts(document: str) -> Iterator[tuple[str, str]]:
     for names, text in tags_and_texts(document):
         if names:
             place = names[0][:NAME_LIMIT]
-        elif text and (piece := _spaced_once(html.unescape(text))):
+        elif text and (piece := spaced_once(html.unescape(text))):
             yield place, piece
 
 
 def _few(values: list[str]) -> str:
     return ", ".join(values[:3]) + (f" and {len(values) - 3} more" if len(values) > 3 else "") if values else "gone"
-
-
-def _spaced_once(text: str) -> str:
-    return " ".join(text.split())

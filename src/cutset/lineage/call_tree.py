@@ -13,7 +13,6 @@ from cutset.model.call_tree import CallTree, Component
 from cutset.model.point import Point
 from cutset.model.shape import ROOT
 from cutset.model.span import UNKNOWN_SERVICE, SpanKind, SpanLabel
-from cutset_agent.wire import normalise_api
 
 UNKNOWN = "unknown"  # a callee of which the trace tells nothing
 MAX_DEPTH = 64  # calls nested deeper hang at this depth: comparing trees must not exhaust the stack
@@ -33,7 +32,6 @@ _MESH_CALL = re.compile(r"async outbound\|.*\bistio-(policy|telemetry|mixer)\b")
 
 
 _GRPC_NAME = re.compile(r"^/?(?:(?:\w+\.)+\w+|[A-Z]\w*)/([A-Z]\w*)$")
-_VARIABLE = re.compile(r"\{.*\}|:\w+|<.*>|\[.*\]|\*+")  # in routes, as frameworks write them
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,15 +237,6 @@ def api_of(label: SpanLabel, client: SpanLabel | None = None) -> str:
         return f"{_first(half.http_method for half in halves)} {path}".lstrip()
     # Jaeger's clients tell of gRPC by the span's name alone: `/user.User/CheckUser` is `CheckUser`, as everywhere.
     return _GRPC_NAME.sub(r"\1", label.name) or UNKNOWN
-
-
-def as_the_mesh_names(api: str) -> str:
-    """The API as findings have it: of HTTP, `*` for what identifies one thing, whether a route says so or a path."""
-    method, space, path = api.partition(" /")
-    if not space:
-        return api
-    segments = ("*" if _VARIABLE.fullmatch(each) else each for each in f"/{path}".split("/"))
-    return normalise_api(method, "/".join(segments), grpc=False)
 
 
 def component_of(label: SpanLabel) -> tuple[Component, str]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from cutset.lineage.agent_spans import call_site_of, is_agent_span, own_calls
 from cutset.lineage.calls import is_mesh_span
 from cutset.model.span import Span, SpanKind
 from cutset_agent.wire import normalise_api
@@ -49,6 +50,23 @@ def unseen_by_mesh(calls: Sequence[Span], spans: Sequence[Span]) -> list[Span]:
     return [call for call in calls if call.span_id not in seen]
 
 
+def with_agent(spans: Sequence[Span]) -> frozenset[str]:
+    """The ids of client spans whose calls an agent tells of as well: inside of them, or around them."""
+    by_id = {span.span_id: span for span in spans}
+    told = own_calls(spans)
+    inside = {each.span_id for span in told for each in _enclosing(span, by_id)}
+    around: dict[str, list[Span]] = {}
+    for span in told:
+        around.setdefault(span.parent_id, []).append(span)
+    beside = {
+        span.span_id
+        for span in spans
+        if span.kind in _CALLING and not is_agent_span(span)
+        if any(_contains(agent, span) for agent in around.get(span.parent_id, ()))
+    }
+    return frozenset(inside | beside)
+
+
 def store_of(span: Span) -> str:
     return next((str(span.attributes[name]) for name in _STORES if span.attributes.get(name)), "")
 
@@ -75,6 +93,12 @@ def address_of(span: Span) -> str:
         if netloc := urlsplit(str(attributes.get(name, ""))).netloc:
             return netloc.rpartition("@")[2]  # never a password
     return next((str(attributes[name]) for name in _VAGUE if attributes.get(name)), "")
+
+
+def _contains(agent: Span, client: Span) -> bool:
+    """Both are of one process; they must be of one kind, else the one call only happens to take longer."""
+    alike = call_site_of(agent).is_remote != bool(store_of(client))
+    return alike and agent.start_ns <= client.start_ns and client.end_ns <= agent.end_ns
 
 
 def _is_remote(span: Span) -> bool:

@@ -16,6 +16,7 @@ from heapq import nsmallest
 from zlib import crc32
 
 from cutset.lineage.identifiers import MAX_CHARACTERS, is_locale, is_version, mask, masked_segments
+from cutset.lineage.routes import is_placeholder
 
 MANY_SLUGS = 10  # the same of words such as `how-to-fold-a-shirt`, which few APIs have for resources
 MANY = 50  # words in one place before they can be variable: few APIs have as many resources side by side
@@ -55,7 +56,6 @@ _PROGRAM = re.compile(r"\.(?:php|jspx?|jsf|aspx?|ashx|asmx|cgi|do|action|cfm)$",
 _ACTION = re.compile(rf"(?:.*[._-])?(?:{_ACTIONS})(?![a-z])")
 
 _SLUG = re.compile(r"[^\W_][-_](?=[^\W_])")  # where a word of a slug ends
-_PLACEHOLDER = re.compile(r"\{[^{}*]+\}|:\w+|<[^<>]+>|\*|\$\w+")  # as frameworks write a variable segment of a route
 # Segments by what comes before them. The end of a path is an entry too: a blank, which no segment has, and the method.
 _Trie = dict[str, "_Trie"]
 
@@ -147,7 +147,7 @@ def templates_of(counts: PathCounts) -> Templates:
     places = {service: _place(_trie(counts.paths[service])) for service in sorted(counts.paths)}
     routes: defaultdict[tuple[str, int, str], list[tuple[tuple[str, ...], str]]] = defaultdict(list)
     for method, route in sorted(counts.routes):
-        pattern = tuple("*" if _PLACEHOLDER.fullmatch(part) else part for part in route.strip("/").split("/"))
+        pattern = tuple("*" if is_placeholder(part) else part for part in route.strip("/").split("/"))
         # What fits everything tells nothing.
         if pattern.count("*") < len(pattern) and not any("**" in part or part.endswith("*}") for part in pattern):
             routes[method, len(pattern), pattern[0]].append((pattern, route))

@@ -1,9 +1,17 @@
 """Calls of a request that no plan can reach: made without the plan, past the mesh, or in traces of their own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cutset.lineage.calls import calls_of, is_mesh_span
-from cutset.lineage.client_spans import address_of, call_of, remote_calls, store_calls, store_of, unseen_by_mesh
+from cutset.lineage.client_spans import (
+    address_of,
+    call_of,
+    remote_calls,
+    store_calls,
+    store_of,
+    unseen_by_mesh,
+    with_agent,
+)
 from cutset.lineage.handing_on import caller_of, carriers_of, context_of, is_refused
 from cutset.lineage.path import foreign_attempts
 from cutset.model.coverage import OutOfReach, Uncoverable
@@ -15,7 +23,7 @@ from cutset.model.wording import quoted
 def without_plan(spans: Sequence[Span], root_id: str) -> Iterator[Uncoverable]:
     """Calls in the trace of the request whose sidecar got no plan, or refused it."""
     by_id = {span.span_id: span for span in spans}
-    came = {str(span.attributes.get("cutset.service")): carriers_of(span) for span in spans}
+    came = {str(span.attributes["cutset.service"]): carriers_of(span) for span in spans if is_mesh_span(span)}
     for call in calls_of(spans, root_id):
         for attempt in call.attempts:
             if attempt.planned:
@@ -56,18 +64,27 @@ def untold(traces: Sequence[Sequence[Span]]) -> Iterator[Uncoverable]:
 
 
 def _told_calls(spans: Sequence[Span]) -> tuple[set[Uncoverable], set[Uncoverable]]:
-    """What services tell of, with and without the mesh."""
+    """What services tell of, and the mesh or an agent as well or not."""
     seen: set[Uncoverable] = set()
     unseen: set[Uncoverable] = set()
     by_id = {span.span_id: span for span in spans}
-    calls = remote_calls(spans)
-    missed = {call.span_id for call in unseen_by_mesh(calls, spans)}
+    calls, at_agents = remote_calls(spans), with_agent(spans)
+    missed = {call.span_id for call in unseen_by_mesh(calls, spans)} - at_agents
     for call in calls:
         told = _told(call, call_of(call), OutOfReach.PAST_MESH, by_id)
         (unseen if call.span_id in missed else seen).add(told)
     for call in unseen_by_mesh(store_calls(spans), spans):
-        unseen.add(_told(call, store_of(call), OutOfReach.DATA_STORE, by_id))
+        told = _told(call, store_of(call), OutOfReach.DATA_STORE, by_id)
+        (seen if call.span_id in at_agents else unseen).add(told)
     return seen, unseen
+
+
+def past_agents(lacking: Mapping[str, frozenset[str]], calls: Points) -> Iterator[Uncoverable]:
+    """Calls that an agent sees in some replicas of a service, and in others nobody."""
+    for point in sorted(calls):
+        if replicas := lacking.get(point.caller):
+            names = ", ".join(f"{point.caller}#{replica}" for replica in sorted(replicas))
+            yield Uncoverable(str(point), OutOfReach.SOME_AGENTS, point.caller, detail=f"{names} without one")
 
 
 def in_other_traces(points: Points, strays: Sequence[Span], own: Sequence[Sequence[Span]]) -> Iterator[Uncoverable]:
@@ -90,7 +107,7 @@ def _at_work(strays: Sequence[Span], own: Sequence[Sequence[Span]]) -> set[str]:
             str(span.attributes["cutset.service"])
             for spans in own
             for span in spans
-            if "cutset.service" in span.attributes and span.start_ns <= stray.start_ns <= span.end_ns
+            if is_mesh_span(span) and span.start_ns <= stray.start_ns <= span.end_ns
         }
         for stray in strays
     ]

@@ -1,6 +1,6 @@
 """Calls that a request makes and no fault can be injected into, and why."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -17,6 +17,7 @@ class OutOfReach(StrEnum):
     REFUSED = "plan refused"  # by the sidecar of the callee
     PAST_MESH = "past the mesh"  # no sidecar saw it: it went to a real port, or to a third party
     DATA_STORE = "data store"  # called directly; likewise brokers
+    SOME_AGENTS = "some agents"  # not all replicas of the caller have an agent, which alone could reach the call
     UNTOLD = "not told"  # whatever else services may call that export no spans: only sidecars tell of them
 
 
@@ -43,6 +44,8 @@ class Uncoverable:
                 text = f"called{by}{at} past the mesh: no sidecar saw it"
             case OutOfReach.DATA_STORE:
                 text = f"called{by}{at} directly"
+            case OutOfReach.SOME_AGENTS:
+                text = f"called{by}, where only some replicas have an agent"
             case OutOfReach.UNTOLD:
                 text = f"not known of {self.caller}, of which no spans of their own came"
         return f"{text}: {self.detail}" if self.detail else text
@@ -50,7 +53,7 @@ class Uncoverable:
     @property
     def is_service(self) -> bool:
         """Whether it could be behind the mesh, so that nobody can say that the request survives its failure."""
-        return self.why not in (OutOfReach.DATA_STORE, OutOfReach.UNTOLD)
+        return self.why not in (OutOfReach.DATA_STORE, OutOfReach.SOME_AGENTS, OutOfReach.UNTOLD)
 
 
 def with_name(each: Uncoverable, names: Mapping[str, str]) -> Uncoverable:
@@ -58,6 +61,15 @@ def with_name(each: Uncoverable, names: Mapping[str, str]) -> Uncoverable:
     if each.address not in names:
         return each
     return replace(each, detail=f"that is the own address of {names[each.address]}")
+
+
+def with_agent_advice(each: Uncoverable, agents: Collection[str]) -> Uncoverable:
+    """What an agent in the caller would reach, or why the one that is there does not."""
+    if each.detail or not each.caller or each.why is not OutOfReach.DATA_STORE:
+        return each
+    if each.caller in agents:
+        return replace(each, detail=f"the agent in {each.caller} has no hook for it")
+    return replace(each, detail=f"an agent in {each.caller} would reach it: `cutset agent run`")
 
 
 def nothing_reached(uncoverable: Iterable[Uncoverable]) -> str:

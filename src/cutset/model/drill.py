@@ -43,15 +43,19 @@ class Symptom(StrEnum):
     WRONG_DATA = "wrong-data"  # a good status with values that are not true
 
 
-def point_of(service: str, endpoint: str, occurrence: int = 0) -> Point:
-    """An endpoint, as the agent names it, called by this service; 0: any occurrence within a request."""
+def point_of(service: str, endpoint: str, occurrence: int = 0, peer: str = "") -> Point:
+    """An endpoint, as the agent names it, called by this service; 0: any occurrence within a request.
+
+    With a peer, only what goes there, and then occurrences are of these calls.
+    """
     component, _, method = endpoint.partition("/")
-    return Point(component, method, caller=service, occurrence=str(occurrence) if occurrence else "")
+    api = f"{method} {peer}" if peer else method
+    return Point(component, api, caller=service, occurrence=str(occurrence) if occurrence else "")
 
 
 def endpoint_of(point: Point) -> str:
-    """As the agent names it."""
-    return f"{point.service}/{point.api}"
+    """As the agent names it, wherever it goes."""
+    return point.endpoint
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -74,6 +78,14 @@ class DrillTest:
     def component(self) -> str:
         return self.point.service
 
+    @property
+    def place(self) -> str:
+        """The endpoint, with its peer if the test is of one."""
+        return f"{self.point.service}/{self.point.api}"
+
+    def is_at(self, operation: "ObservedOperation") -> bool:
+        return self.endpoint == operation.endpoint and self.point.peer in ("", operation.peer)
+
     def __str__(self) -> str:
         return f"{self.fault} at {self.point}"
 
@@ -90,6 +102,10 @@ class ObservedOperation:
     fault: str = ""  # that fired at this call
     payload: str = ""  # digest of what was sent
     facts: Mapping[str, str] = field(default_factory=dict, hash=False)  # rows, verb, …
+
+    @property
+    def peer(self) -> str:
+        return self.facts.get("peer", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 The ledger keeps these; resuming replays them; terminal and reports are made of nothing else.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cutset.model.coverage import Uncoverable
+from cutset.model.effect import EffectChoice
+from cutset.model.fault import Cut
 from cutset.model.outcome import Outcome, Points
 from cutset.model.point import Point
 from cutset.model.run import RunFinished, RunStarted
@@ -18,7 +20,7 @@ class CampaignStarted:
     requests: tuple[str, ...]
     max_size: int
     points: str = ""  # how finely they are told apart
-    effect: str = ""  # what is injected at each
+    effects: EffectChoice = field(default_factory=EffectChoice)  # what is tried where
     strategy: str = ""
     certificates: str = ""  # what a surviving experiment is taken to prove
     across_requests: str = ""  # what a cut that fails one request class means for the others
@@ -61,11 +63,11 @@ class RequestFinished:
     request: str
     complete_up_to: int
     reason: str  # "" when complete up to the size that was asked for
-    undecided: tuple[Points, ...] = ()  # unknown to the end: no other experiment certified them
+    undecided: tuple[Cut, ...] = ()  # unknown to the end: no other experiment certified them
     assumption: str = ""  # what `complete_up_to` rests on
     exact_up_to: int = -1  # the part of it that rests on determinism alone: one run shows what equal plans do
-    masked: tuple[tuple[Points, Points], ...] = ()  # cuts that fail, each with a larger one that survives
-    predicted: tuple[Points, ...] = ()  # expected to fail, but not tried
+    masked: tuple[tuple[Cut, Cut], ...] = ()  # cuts that fail, each with a larger one that survives
+    predicted: tuple[Cut, ...] = ()  # expected to fail, but not tried
 
 
 CampaignEvent = RunStarted | CampaignStarted | RequestAudited | ExperimentFinished | RequestFinished | RunFinished

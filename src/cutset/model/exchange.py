@@ -15,6 +15,8 @@ class Operation:
     request: bytes = field(default=b"", repr=False)  # payload, possibly cut short; empty if it was not recorded
     response: bytes = field(default=b"", repr=False)
     timeout: float | None = None  # seconds, of the call site; None: it has none, or it is not known
+    peer: str = ""  # where it went, `sessions:6379/0`; empty: not known
+    peer_occurrence: int = 0  # 1 for the first at this endpoint that went there
 
 
 @dataclass(frozen=True, slots=True)

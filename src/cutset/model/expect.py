@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from cutset.errors import InputError
-from cutset.model.fault import Effect
+from cutset.model.effect import Effect
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ Percent = Annotated[float, Expect("a percentage above 0, at most 100", lambda pe
 Status = Annotated[int, Expect("an HTTP status from 100 to 599", lambda status: 100 <= status <= 599)]
 Address = Annotated[str, Expect("`host:port`", lambda text: split_address(text)[1] > 0)]
 Url = Annotated[str, Expect("a URL such as `http://127.0.0.1:9080`", is_url)]
-EffectText = Annotated[str, Expect("an effect such as `abort(503)`, `grpc(14)` or `delay(250ms)`", Effect.parse)]
+EffectText = Annotated[str, Expect("an effect such as `abort(503)`, `delay(250ms)` or `timeout`", Effect.parse)]
 HttpMethod = Annotated[str, Expect("an HTTP method in capitals", re.compile("[A-Z]+").fullmatch)]
 UrlPath = Annotated[str, Expect("a path that begins with `/` and has no spaces", re.compile(r"/\S*").fullmatch)]
 HeaderName = Annotated[str, Expect("the name of a header", re.compile(r"[!#-'*+.^`|~\w-]+", re.ASCII).fullmatch)]

@@ -54,12 +54,23 @@ class CallsObserved:
     proved: frozenset[Point] = frozenset()  # APIs whose calls carry credentials, or are of a user, by their spans
 
 
+@dataclass(frozen=True, slots=True)
+class ResourceChange:
+    """A resource of a cluster, as JSON, before and after."""
+
+    before: str  # whole, as it was read; empty: there was none
+    after: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeshChanging:
-    """Recorded before the file is touched. Until `MeshChanged`, the file may hold this or not yet."""
+    """Recorded before anything is touched. Until `MeshChanged`, the mesh may hold this, a part of it, or not yet."""
 
-    file: Path
-    original: Path  # where the file is kept as it was before
+    file: Path | None = None  # of a local mesh
+    original: Path | None = None  # where the file is kept as it was before
+    resources: tuple[ResourceChange, ...] = ()  # of a cluster
+    context: str = ""  # of the kubeconfig, by which that cluster is found; empty: the current one
+    environment: str = ""  # that experiments are in, in that cluster
     added: tuple[str, ...]  # `service.setting: value`
     kept: tuple[str, ...]  # what the mesh has and was not changed
     left_out: tuple[str, ...]
@@ -80,7 +91,7 @@ class HealthJudged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeshRestored:
-    """What was applied was taken back: the file of the mesh is as it was before this hardening."""
+    """What was applied was taken back: the mesh is configured as it was before this hardening."""
 
     why: str
     interrupted: bool = False  # whoever resumes applies it anew; else that is the end

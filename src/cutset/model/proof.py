@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from cutset.model.coverage import Uncoverable
+from cutset.model.effect import EffectChoice
+from cutset.model.fault import Cut
 from cutset.model.outcome import Points
 
 SURE = 0.95  # where runs vary: how surely a failing share of the stated size was not overlooked
@@ -18,14 +20,16 @@ class CheckedRequest:
     assumption: str  # what the rest of it rests on
     proven_up_to: int  # by determinism alone, as derived here
     assumed_up_to: int  # if to fail less than what was survived did no harm, and what is trusted to fail did
-    open: Points | None  # the first set that is not proven
-    findings: tuple[Points, ...]  # what is proven to fail, without what contains another
+    open: Cut | None  # the first set that is not proven
+    findings: tuple[Cut, ...]  # what is proven to fail, without what contains another
     degraded: int  # surviving runs whose answer lacked a part
     points: int
+    faults: int  # effects at these points
+    untried: Points  # calls that none of the effects is possible at
     runs: int  # that prove something
     uncoverable: tuple[Uncoverable, ...]  # calls that no fault reaches
-    undecided: tuple[Points, ...]
-    trusted: tuple[Points, ...]  # taken to fail, untested
+    undecided: tuple[Cut, ...]
+    trusted: tuple[Cut, ...]  # taken to fail, untested
     by_failover: bool  # replicas stood for each other
     trials: int  # the fewest requests that a survivor with faults rests on
     varying: bool  # runs differed although the same fired
@@ -40,7 +44,7 @@ class CheckedRequest:
     @property
     def proven(self) -> bool:
         out_of_reach = any(each.is_service for each in self.uncoverable)
-        gaps = self.wrong or self.unfinished or out_of_reach or self.undecided or self.trusted
+        gaps = self.wrong or self.unfinished or out_of_reach or self.untried or self.undecided or self.trusted
         return self.proven_up_to >= self.asked_up_to and not gaps
 
     @property
@@ -52,7 +56,8 @@ class CheckedRequest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedCampaign:
     id: str
-    effect: str  # what was injected
+    effects: EffectChoice  # what was tried where
+    certificates: str  # what a survivor was taken to prove
     records: int
     head: str  # the chain's last link
     sealed: bool  # with the key that was given

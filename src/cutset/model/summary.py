@@ -11,10 +11,12 @@ from cutset.model.event import (
     RequestAudited,
     RequestFinished,
 )
-from cutset.model.fault import points_of
+from cutset.model.fault import Cut
 from cutset.model.finding import Finding, degradations_of, findings_of
 from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.quoting import quoted_tellingly
 from cutset.model.run import RunFinished
+from cutset.model.toleration import PointToleration, tolerations
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +34,14 @@ class RequestSummary:
     rounds: int = 0
     assumption: str = ""  # what `complete_up_to` rests on
     exact_up_to: int = -1  # the part of it that rests on determinism alone
-    masked: tuple[tuple[Points, Points], ...] = ()  # cuts that fail, each with a larger one that survives
-    predicted: tuple[Points, ...] = ()  # expected to fail, but not tried
+    masked: tuple[tuple[Cut, Cut], ...] = ()  # cuts that fail, each with a larger one that survives
+    predicted: tuple[Cut, ...] = ()  # expected to fail, but not tried
     uncoverable: tuple[Uncoverable, ...] = ()  # no plan reaches these calls: `complete_up_to` is not about them
     outlived: Points = frozenset()  # calls that were faulted long after their request had ended
     varies: str = ""  # why one surviving request is no proof
     trials: int = 0  # then: so often, at least, was each surviving experiment repeated
+    untried: Points = frozenset()  # calls that none of the effects is possible at
+    tolerations: tuple[PointToleration, ...] = ()  # which effects at which call do what, each alone
 
     def is_minimal(self, finding: Finding) -> bool:
         """Whether it is proven that nothing smaller inside it fails."""
@@ -67,8 +71,8 @@ class CampaignSummary:
 
     @property
     def out_of_reach(self) -> bool:
-        """Whether some service is called in a way that cannot be tested."""
-        return any(each.is_service for request in self.requests for each in request.uncoverable)
+        """Whether some service is called in a way that cannot be tested, or in none of the ways that were asked for."""
+        return any(request.untried or any(each.is_service for each in request.uncoverable) for request in self.requests)
 
     @property
     def outlived(self) -> Points:
@@ -89,7 +93,7 @@ def summarise(events: Sequence[CampaignEvent]) -> CampaignSummary:
     started = events[starts[-1]]
     assert isinstance(started, CampaignStarted)
     finished = any(isinstance(event, RunFinished) for event in events[starts[-1] :])
-    requests = tuple(_summarise_request(name, events, started.max_size, finished=finished) for name in started.requests)
+    requests = tuple(_summarise_request(name, events, started, finished=finished) for name in started.requests)
     return CampaignSummary(started, requests, finished)
 
 
@@ -106,7 +110,9 @@ def outcomes_of(name: str, events: Sequence[CampaignEvent]) -> list[Outcome]:
     return [*usual, *outcomes]
 
 
-def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int, *, finished: bool) -> RequestSummary:
+def _summarise_request(
+    name: str, events: Sequence[CampaignEvent], started: CampaignStarted, *, finished: bool
+) -> RequestSummary:
     own = [
         event
         for event in events
@@ -115,25 +121,31 @@ def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int
     audits = [event for event in own if isinstance(event, RequestAudited)]
     experiments = [event for event in own if isinstance(event, ExperimentFinished)]
     outcomes = [event.outcome for event in experiments]
+    varying = bool(audits and audits[-1].varies)
+    proving = [outcome for outcome in outcomes if outcome.is_proof(started.trials, varying=varying)]
     decided = {outcome.cut for outcome in outcomes if outcome.verdict is not Verdict.UNKNOWN}
     ends = [event for event in own if isinstance(event, RequestFinished)]
     interrupted = not ends or (not finished and bool(ends[-1].reason))
     end = ends[-1] if ends else RequestFinished(request=name, complete_up_to=-1, reason="")
+    not_reached = audits[-1].not_reached if audits else frozenset()
+    calls = frozenset().union(*(audit.calls for audit in audits), *(outcome.calls for outcome in outcomes))
+    tried = tolerations(calls - not_reached, started.effects, proving, audits[-1].runs if audits else ())
+    covered = {each.point.of_api for each in tried}
     return RequestSummary(
         name=name,
-        calls=frozenset().union(*(audit.calls for audit in audits), *(outcome.calls for outcome in outcomes)),
-        not_reached=audits[-1].not_reached if audits else frozenset(),
+        calls=calls,
+        not_reached=not_reached,
         complete_up_to=_complete_up_to(own, interrupted=interrupted),
         problem="the campaign was interrupted" if interrupted else end.reason,
         # A search may inject many points at once to learn of a path: what fails then is no cut of the size asked for.
-        findings=tuple(finding for finding in findings_of(own) if len(finding.cut) <= max_size),
-        degradations=tuple(finding for finding in degradations_of(own) if len(finding.cut) <= max_size),
+        findings=quoted_tellingly([each for each in findings_of(own) if len(each.cut) <= started.max_size]),
+        degradations=tuple(finding for finding in degradations_of(own) if len(finding.cut) <= started.max_size),
         undecided=tuple(
             outcome
             for outcome in outcomes
             if outcome.verdict is Verdict.UNKNOWN
             and outcome.cut not in decided  # when it was tried again
-            and (interrupted or points_of(outcome.cut) in end.undecided)
+            and (interrupted or outcome.cut in end.undecided)
         ),
         experiments=len(outcomes),
         requests=sum(outcome.requests for outcome in outcomes),
@@ -145,7 +157,9 @@ def _summarise_request(name: str, events: Sequence[CampaignEvent], max_size: int
         uncoverable=_uncoverable(audits[-1], outcomes) if audits else (),
         outlived=frozenset().union(*(outcome.outlived for outcome in outcomes)),
         varies=_variation(audits, outcomes),
-        trials=min((each.trials for each in outcomes if each.verdict in _SURVIVING), default=0),
+        untried=frozenset(point for point in calls - not_reached if point.of_api not in covered),
+        tolerations=tried,
+        trials=min((each.trials for each in proving if each.verdict in _SURVIVING), default=0),
     )
 
 
@@ -153,17 +167,8 @@ _SURVIVING = (Verdict.SURVIVED, Verdict.DEGRADED)
 
 
 def _variation(audits: Sequence[RequestAudited], outcomes: Sequence[Outcome]) -> str:
-    """That requests differ in which replica serves them is no news, and told by which replicas fail."""
-    for audit in reversed(audits):
-        if audit.varies:
-            return audit.varies
-    of_apis = [each for each in outcomes if not any(fault.point.replica for fault in each.cut)]
-    if any(each.is_share for each in of_apis):
-        return "of requests with the same failures some failed and some did not"
-    # Where requests are alike, one that survives is enough, unless others failed by chance.
-    if any(each.verdict is Verdict.SURVIVED and each.trials > 1 and not each.failures for each in of_apis):
-        return "requests with the same failures did not all make the same calls"
-    return ""
+    told = [*(audit.varies for audit in reversed(audits)), *(outcome.variation for outcome in outcomes)]
+    return next(filter(None, told), "")
 
 
 def _uncoverable(audited: RequestAudited, outcomes: Sequence[Outcome]) -> tuple[Uncoverable, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from cutset.model.expect import Name, Port, Seconds
+from cutset.model.expect import Name, Port, Seconds, Url
 
 _STANDARD_PORTS = {"http": 80, "https": 443}
 
@@ -21,6 +21,7 @@ class Target:
     carriers: tuple[str, ...] = CARRIERS
     health: tuple[str, ...] = ()  # servers that must still accept connections after each failure
     names: Mapping[str, str] = field(default_factory=dict, hash=False)  # by address, what people call a server
+    stores: Mapping[str, str] = field(default_factory=dict, hash=False)  # likewise data stores, brokers, third parties
 
     @property
     def entry(self) -> str:
@@ -51,7 +52,7 @@ class OtherPorts:
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """Where we listen for the spans of services and sidecars."""
+    """Where we listen for the spans of services and sidecars, or ask for them."""
 
     host: Name = "127.0.0.1"
     http_port: Port = 4318
@@ -62,6 +63,14 @@ class Receiver:
     jaeger_binary_port: Port | None = 6832  # UDP
     jaeger_http_port: Port | None = 14268
     zipkin_port: Port | None = 9411
+    # A server of the team's own to which all spans go already: nothing is listened on then.
+    jaeger: Url | None = None
+    tempo: Url | None = None
+
+    @property
+    def server(self) -> str:
+        """As `jaeger+http://host:16686`; empty: spans are sent to us."""
+        return f"jaeger+{self.jaeger}" if self.jaeger else f"tempo+{self.tempo}" if self.tempo else ""
 
     @property
     def others(self) -> OtherPorts:

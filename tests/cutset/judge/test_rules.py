@@ -3,6 +3,7 @@ from collections import Counter
 
 import pytest
 
+from cutset.judge.learnt import Usual
 from cutset.judge.rules import Baseline, Judgement, baseline_of, judge, sharpened
 from cutset.model.outcome import Verdict
 from cutset.model.request import Expectation, Response
@@ -26,17 +27,21 @@ def healthy(*responses: Response, expect: Expectation = ANY) -> Baseline:
 
 
 def verdict(response: Response, *baseline: Response, expect: Expectation = ANY) -> Judgement:
-    return judge(response, expect, healthy(*(baseline or (page(),)), expect=expect))
+    judged = judge(response, expect, healthy(*(baseline or (page(),)), expect=expect))
+    return Judgement(judged.verdict, judged.reason, late=judged.late)
 
 
 def test_the_baseline_keeps_what_all_answers_share_and_the_slowest_time():
     baseline = healthy(page(seconds=0.1), page(b'<h1 id="title">Shop</h1><p id="p77">', seconds=0.4))
     assert baseline == Baseline(
         statuses=frozenset({200}),
-        shape=frozenset({"h1#title", "content"}),
         seconds=0.4,
         keywords=frozenset(),
-        values=Counter({("h1#title", "Shop"): 1}),
+        usual=Usual(
+            parts=frozenset({"h1#title", "content"}),
+            counts={"h1#title": (1,)},
+            values=Counter({("h1#title", "Shop"): 1}),
+        ),
     )
 
 
@@ -111,13 +116,13 @@ def test_a_quotation_is_short():
 
 def test_an_answer_beyond_the_limit_fails():
     judgement = verdict(page(seconds=5.25), expect=Expectation(max_seconds=5))
-    assert judgement == Judgement(Verdict.FAILED, "200 only after 5.2s (limit 5s, 0.1s without faults)")
+    assert judgement == Judgement(Verdict.FAILED, "200 only after 5.2s (limit 5s, 0.1s without faults)", late=True)
 
 
 @pytest.mark.parametrize("text", ["Error", "request timed\n out", "Service UNAVAILABLE.", "java.lang.Exception: x"])
 def test_a_failure_keyword_in_a_200_fails(text):
     judgement = verdict(page(PAGE + text.encode()))
-    assert judgement == Judgement(Verdict.FAILED, f"200, but says `Shop Buy {' '.join(text.split())}`")
+    assert judgement == Judgement(Verdict.FAILED, f"200, but says `{' '.join(text.split())}`")
 
 
 def test_the_quotation_surrounds_the_keyword():
@@ -158,7 +163,7 @@ def test_at_most_three_missing_parts_are_named():
 def test_of_missing_json_only_the_outermost_parts_are_named():
     full = answer({"items": [{"id": "A", "tags": ["x"]}], "ad": {"url": "x"}, "total": 1})
     judgement = verdict(answer({"items": [], "ad": None, "total": 1}), full)
-    assert judgement == Judgement(Verdict.DEGRADED, "200, but missing ad: object, items: array")
+    assert judgement == Judgement(Verdict.DEGRADED, "200, but missing ad: object, items: 1 element")
 
 
 def test_a_json_document_of_another_kind_is_one_missing_part():
@@ -193,7 +198,7 @@ ORDER = {"id": "A17", "total": 19.99, "items": [{"sku": "tea", "price": 3}, {"sk
 def test_a_value_that_is_not_what_it_always_is_degrades():
     other = answer(ORDER | {"id": "B4", "total": 0})
     assert verdict(other, answer(ORDER), answer(ORDER | {"id": "C8"})) == Judgement(
-        Verdict.DEGRADED, "200, but `total` was 19.99, is 0"
+        Verdict.DEGRADED, "200, but wrong: `total` was 19.99, is 0"
     )
 
 
@@ -214,7 +219,7 @@ def test_the_order_of_a_list_does_not_matter_but_what_is_in_it_does():
     tea, mug = ORDER["items"]
     assert verdict(answer(ORDER | {"items": [mug, tea]}), answer(ORDER)).verdict is Verdict.SURVIVED
     assert verdict(answer(ORDER | {"items": [tea, mug | {"price": 0}]}), answer(ORDER)).reason == (
-        "200, but `items[].price` was 5, is 0"
+        "200, but wrong: `items[].price` was 5, is 0"
     )
 
 
@@ -223,7 +228,7 @@ def test_a_text_that_a_page_always_has_is_missed():
     later = page(b'<p id="total">Total: $19.99</p><p>at 12:06</p>')
 
     assert verdict(page(b'<p id="total">Total: $0</p><p>at 12:07</p>'), full, later) == Judgement(
-        Verdict.DEGRADED, "200, but `p#total` was Total: $19.99, is Total: $0, at 12:07"
+        Verdict.DEGRADED, "200, but wrong: `p#total` was Total: $19.99, is Total: $0, at 12:07"
     )
     assert verdict(page(b'<p id="total">Total: $19.99</p><p>at 12:07</p>'), full, later).verdict is Verdict.SURVIVED
 
@@ -236,7 +241,7 @@ def test_a_text_that_a_page_always_has_is_missed():
     [
         (Expectation(json={"total": 19.99, "$.items[].sku": "mug"}), ""),
         (Expectation(json={"total": 20}), "200, but `total` is 19.99, not 20"),
-        (Expectation(json={"items[].sku": "pot"}), '200, but `items[].sku` is "mug", "tea", not "pot"'),
+        (Expectation(json={"items[].sku": "pot"}), '200, but `items[].sku` is "tea", "mug", not "pot"'),
         (Expectation(json={"tax": None}), "200, but `tax` is missing, not null"),
         (Expectation(text=("A17", "19.99")), ""),
         (Expectation(text=("thank you",)), "200, but does not say `thank you`"),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutset.judge.values import changes, leaves, values_of
+from cutset.judge.values import changed_places, leaves, values_of
 
 JSON, HTML = "application/json", "text/html; charset=utf-8"
 
@@ -49,7 +49,7 @@ def test_lines_of_a_text_are_its_values_and_images_have_none() -> None:
 def test_an_answer_does_not_differ_from_itself(document: object) -> None:
     body = json.dumps(document).encode()
 
-    assert changes(values_of(JSON, body), JSON, body) == []
+    assert changed_places(values_of(JSON, body), JSON, body) == []
 
 
 @given(st.dictionaries(st.text("abc", min_size=1, max_size=3), st.integers(), min_size=1), st.data())
@@ -57,18 +57,18 @@ def test_each_value_that_is_another_is_told(document: dict[str, int], data: st.D
     key = data.draw(st.sampled_from(sorted(document)))
     other = json.dumps(document | {key: document[key] + 1}).encode()
 
-    told = changes(values_of(JSON, json.dumps(document).encode()), JSON, other)
+    told = changed_places(values_of(JSON, json.dumps(document).encode()), JSON, other)
 
-    assert told == [f"`{key}` was {document[key]}, is {document[key] + 1}"]
+    assert told == [(key, str(document[key]), str(document[key] + 1))]
 
 
 def test_a_text_that_only_moved_is_not_missing() -> None:
     before, after = b"<h1 id=a>Hello</h1><p>Total</p>", b'<h1 id=a>Hello</h1><i class="note">!</i><p>Total</p>'
 
-    assert changes(values_of(HTML, before), HTML, after) == []
+    assert changed_places(values_of(HTML, before), HTML, after) == []
 
 
 def test_long_lists_of_changes_are_cut_short() -> None:
     body = json.dumps({"n": list(range(9))}).encode()
 
-    assert changes(values_of(JSON, body), JSON, b'{"n": []}') == ["`n[]` was 0, 1, 2 and 6 more, is gone"]
+    assert changed_places(values_of(JSON, body), JSON, b'{"n": []}') == [("n[]", "0, 1, 2 and 6 more", "gone")]

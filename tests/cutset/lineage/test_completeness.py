@@ -2,9 +2,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from tests.samples.agent_traces import agent_call, agent_request, serving
 from tests.samples.trace_builder import ROOT, Made, trace
 
-from cutset.lineage.completeness import Instrumentation, instrumentation_of, is_abandoned, is_closed, missing_part
+from cutset.lineage.completeness import (
+    Instrumentation,
+    extended,
+    instrumentation_of,
+    is_abandoned,
+    is_closed,
+    missing_part,
+    without_agent,
+    without_entry,
+)
+from cutset.model.call_site import AgentCallSite
 from cutset.model.span import Span, SpanKind
 
 SPANS = trace(Made("a/A", [Made("b/B", failed_attempts=1)]), Made("ad/GetAds", status=14, flags="FI"))
@@ -91,7 +102,8 @@ def test_a_service_that_the_baseline_did_not_call_is_waited_for_but_not_insisted
     spans = trace(Made("a/A"), Made("fallback/F"))
     own = [span for span in spans if span.service == "fallback"]
 
-    assert is_closed(spans, ROOT, KNOWN)
+    assert not is_closed(spans, ROOT, KNOWN)  # an agent in it may have more to tell
+    assert is_closed(spans, ROOT, extended(KNOWN, spans))
     assert not is_closed(without(own, spans), ROOT, KNOWN)
     assert missing_part(without(own, spans), ROOT, KNOWN) == ""
 
@@ -137,3 +149,87 @@ def test_a_cycle_of_parents_does_not_hang():
     looped = [*spans[:2], *(replace(span, parent_id=span.span_id) for span in spans[2:])]
 
     assert "a" in instrumentation_of(looped).silent
+
+
+AGENT_TRACE = trace(Made("a/A", [Made("b/B")]))
+AGENT_OWN = serving("a", AGENT_TRACE).span_id
+
+
+def of_agent(calls: str, *told: Span) -> list[Span]:
+    """The trace with an agent in `a`, which counted so many calls and told of these."""
+    return [*AGENT_TRACE, agent_request("r", of_mesh("a", AGENT_TRACE).span_id, service="a", calls=calls), *told]
+
+
+def get(span_id: str) -> Span:
+    return agent_call(span_id, AGENT_OWN, "cache/redis/get", service="a")
+
+
+def test_a_service_has_an_agent_if_it_tells_of_every_request():
+    known = instrumentation_of(of_agent("1", get("x")))
+
+    assert known.agents == {"a"}
+    assert known.telling == {"frontend", "a", "b"}
+
+
+def test_an_agents_spans_must_be_there_up_to_the_request_itself():
+    whole = of_agent("1", get("x"))
+    known = instrumentation_of(whole)
+    without_request = [span for span in whole if span.span_id != "r"]
+
+    assert is_closed(whole, ROOT, known)
+    assert not is_closed(without_request, ROOT, known)
+    assert missing_part(without_request, ROOT, known) == "the span by which the agent of 'a' tells of its request"
+
+
+def test_an_agent_says_how_many_calls_there_were():
+    known = instrumentation_of(of_agent("1", get("x")))
+
+    assert missing_part(of_agent("2", get("x")), ROOT, known) == "a call that the agent of 'a' has counted"
+    assert not is_closed(of_agent("2", get("x")), ROOT, known)
+    assert not missing_part(of_agent("1", get("x"), get("y")), ROOT, known)  # one that ended later
+
+
+def test_an_agents_span_does_not_stand_for_the_services_own():
+    whole = of_agent("0")
+    known = instrumentation_of(whole)
+    own = next(span for span in whole if span.span_id == AGENT_OWN)
+
+    assert missing_part(without([own], whole), ROOT, known) == "the span by which 'a' itself tells of its answer"
+
+
+def test_services_with_an_agent_alone_are_not_silent():
+    mesh = of_mesh("a", AGENT_TRACE)
+    entry = of_mesh("frontend", AGENT_TRACE)
+    call = agent_call("c", "w", "rpc/grpc/A", service="frontend", times=(mesh.start_ns, mesh.end_ns))
+    spans = [
+        entry,
+        agent_request("w", entry.span_id, service="frontend", calls="1"),
+        call,
+        replace(mesh, parent_id="c"),
+        agent_request("r", mesh.span_id, service="a", calls="0"),
+    ]
+    known = instrumentation_of(spans)
+
+    assert known == Instrumentation(frozenset(), frozenset(), agents=frozenset({"frontend", "a"}))
+    assert is_closed(spans, ROOT, known)
+    lost = without([spans[3], spans[4]], spans)
+    assert missing_part(lost, ROOT, known) == "the mesh's span of the call 'rpc/grpc/A' by 'frontend' to "
+    third_party = replace(known, beyond=frozenset({AgentCallSite("frontend", "rpc/grpc/A")}))
+    assert not missing_part(lost, ROOT, third_party)
+
+
+def test_replicas_without_an_agent_are_told_where_others_have_one():
+    first, second = of_agent("0"), [span for span in of_agent("0") if span.span_id != "r"]
+    other = [replace(span, attributes={**span.attributes, "cutset.replica": "2"}) for span in second]
+
+    assert without_agent([first, other]) == {"a": frozenset({"2"})}
+    assert without_agent([first, second]) == {}  # the same replica: it has one, and its span was lost
+    assert without_agent([second]) == {}
+
+
+def test_an_agent_that_tells_of_calls_and_never_of_requests_is_known():
+    told = [*AGENT_TRACE, get("x")]
+
+    assert without_entry([told, told]) == {"a"}
+    assert without_entry([told, of_agent("1", get("x"))]) == frozenset()  # it was lost
+    assert without_entry([AGENT_TRACE]) == frozenset()

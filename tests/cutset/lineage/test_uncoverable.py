@@ -1,10 +1,12 @@
 from dataclasses import replace
 
+from tests.samples.agent_traces import agent_call, serving
 from tests.samples.small_shop import points
 from tests.samples.trace_builder import ROOT, Made, trace
 
-from cutset.lineage.uncoverable import in_other_traces, past_mesh, untold, without_plan
+from cutset.lineage.uncoverable import in_other_traces, past_agents, past_mesh, untold, without_plan
 from cutset.model.coverage import OutOfReach, Uncoverable
+from cutset.model.point import Point
 from cutset.model.span import Span, SpanKind
 
 
@@ -96,3 +98,26 @@ def test_services_of_which_no_span_came_are_named_together():
     assert list(untold([spans])) == []
     assert list(untold([mute, mute])) == [Uncoverable("calls past the mesh", OutOfReach.UNTOLD, "ad, stock")]
     assert list(untold([mute, spans])) == []
+
+
+def test_a_store_that_an_agent_sees_as_well_is_not_past_everything():
+    spans = trace(Made("cart/GetCart"))
+    own = serving("cart", spans).span_id
+    told = Span("t" * 32, "d", own, "cart", "GET", SpanKind.CLIENT, 5, 9, attributes={"db.system": "redis"})
+    inside = agent_call("x", "d", "cache/redis/get", times=(6, 8))
+    around = agent_call("x", own, "cache/redis/get", times=(4, 10))
+    other = agent_call("x", own, "rpc/httpx/GET /a", times=(4, 10))
+
+    assert [each.call for each in past_mesh([[*spans, told]])] == ["redis"]
+    assert not past_mesh([[*spans, told, inside]])
+    assert not past_mesh([[*spans, told, around]])
+    assert past_mesh([[*spans, told, other]])
+
+
+def test_calls_of_services_with_some_agents_name_the_replicas_without():
+    point = Point.parse("cart>cache/redis/get sessions/0")
+    lacking = {"cart": frozenset({"2"})}
+
+    (found,) = past_agents(lacking, frozenset({point, Point("cart", "GetCart")}))
+
+    assert (found.call, found.detail) == (str(point), "cart#2 without one")

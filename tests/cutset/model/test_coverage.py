@@ -1,4 +1,4 @@
-from cutset.model.coverage import OutOfReach, Uncoverable, nothing_reached, with_name
+from cutset.model.coverage import OutOfReach, Uncoverable, nothing_reached, with_agent_advice, with_name
 
 CONVERT = Uncoverable("currency/Convert", OutOfReach.OTHER_TRACE, "checkout")
 RATES = Uncoverable("GET /rates", OutOfReach.PAST_MESH, "checkout", "rates.example:443")
@@ -24,6 +24,12 @@ def test_a_call_at_the_own_address_of_a_service_of_the_mesh_says_whose_it_is():
 
     assert with_name(RATES, names).reason == f"{RATES.reason}: that is the own address of rates#1"
     assert with_name(REDIS, names) == REDIS
+
+
+def test_of_a_data_store_it_is_said_what_an_agent_would_do_or_does_not():
+    assert with_agent_advice(REDIS, ()).detail == "an agent in cart would reach it: `cutset agent run`"
+    assert with_agent_advice(REDIS, {"cart"}).detail == "the agent in cart has no hook for it"
+    assert with_agent_advice(RATES, ()) == RATES
 
 
 def test_a_data_store_that_is_called_directly_is_no_service_that_could_be_behind_the_mesh():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from cutset.model.drill import (
@@ -6,6 +8,7 @@ from cutset.model.drill import (
     DrillResult,
     DrillTest,
     DrillVerdict,
+    ObservedOperation,
     ServiceStarted,
     Share,
     Thresholds,
@@ -65,3 +68,15 @@ def test_results_are_found_among_events_and_put_in_order_of_concern() -> None:
 
     assert results_of([ServiceStarted(number=1), *finished]) == results
     assert [result.judgement.verdict.value for result in worst_first(results)] == ["failed", "unknown", "passed"]
+
+
+def test_a_test_is_at_all_peers_unless_it_names_one() -> None:
+    calls = [
+        ObservedOperation("cache/redis/get", 1, 0, 0, failed=False, facts={"peer": peer}) for peer in ("a:1/0", "b:1/0")
+    ]
+    everywhere = DrillTest("GET /", 0, point_of("shop", "cache/redis/get"), "no-answer")
+    there = replace(everywhere, point=point_of("shop", "cache/redis/get", peer="b:1/0"))
+
+    assert [[test.is_at(call) for call in calls] for test in (everywhere, there)] == [[True, True], [False, True]]
+    assert (there.endpoint, there.place) == ("cache/redis/get", "cache/redis/get b:1/0")
+    assert not there.is_at(replace(calls[1], endpoint="cache/redis/set"))

@@ -52,3 +52,20 @@ def test_what_is_no_point_is_refused(text):
 
 def test_the_api_of_a_point_has_no_caller_replica_or_occurrence():
     assert Point.parse("a>b/c#2@3").of_api == Point("b", "c")
+
+
+@pytest.mark.parametrize(
+    ("text", "endpoint", "peer"),
+    [
+        ("cart>cache/redis/get", "cache/redis/get", ""),
+        ("cart>cache/redis/get sessions:6379/0@2", "cache/redis/get", "sessions:6379/0"),
+        ("cart>rpc/httpx/GET /quote/*", "rpc/httpx/GET /quote/*", ""),
+        ("cart>rpc/httpx/GET /quote/* quotes.example:8080", "rpc/httpx/GET /quote/*", "quotes.example:8080"),
+        ("cart>db/psycopg/execute unix:/tmp:5432/shop", "db/psycopg/execute", "unix:/tmp:5432/shop"),
+        ("cart>mq/nats/publish orders.*", "mq/nats/publish", "orders.*"),
+        ("frontend>cart/GET /cart", "cart/GET /cart", ""),
+    ],
+)
+def test_an_endpoint_may_have_a_peer(text, endpoint, peer):
+    point = Point.parse(text)
+    assert (point.endpoint, point.peer, str(point)) == (endpoint, peer, text)

@@ -1,9 +1,10 @@
 from typing import Any
 
 import pytest
-from tests.samples.campaign import points
+from tests.samples.campaign import cut
 
 from cutset.model.coverage import OutOfReach, Uncoverable
+from cutset.model.effect import EffectChoice
 from cutset.model.proof import CheckedCampaign, CheckedRequest
 
 
@@ -17,9 +18,11 @@ def request(**fields: Any) -> CheckedRequest:
         "proven_up_to": 2,
         "assumed_up_to": 2,
         "open": None,
-        "findings": (points("a/1"), points("b/1", "c/1")),
+        "findings": (cut("a/1"), cut("b/1", "c/1")),
         "degraded": 0,
         "points": 3,
+        "faults": 3,
+        "untried": frozenset(),
         "runs": 5,
         "uncoverable": (),
         "undecided": (),
@@ -36,7 +39,8 @@ def request(**fields: Any) -> CheckedRequest:
 def campaign(*requests: CheckedRequest, **fields: Any) -> CheckedCampaign:
     known: dict[str, Any] = {
         "id": "one",
-        "effect": "abort(503)",
+        "effects": EffectChoice(),
+        "certificates": "exact",
         "records": 9,
         "head": "a" * 64,
         "sealed": False,
@@ -59,8 +63,8 @@ def test_a_campaign_is_proven_when_each_request_is_and_nothing_is_wrong() -> Non
         {"wrong": ("no",)},
         {"unfinished": "the budget is spent"},
         {"uncoverable": (Uncoverable("x/1", OutOfReach.PAST_MESH),)},
-        {"undecided": (points("x/1"),)},
-        {"trusted": (points("x/1"),)},
+        {"undecided": (cut("x/1"),)},
+        {"trusted": (cut("x/1"),)},
     ],
 )
 def test_whatever_is_left_open_keeps_a_request_from_being_proven(gap: dict[str, Any]) -> None:
