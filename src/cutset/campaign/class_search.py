@@ -7,7 +7,7 @@ from itertools import takewhile
 from cutset.campaign.settings import CampaignSettings
 from cutset.model.coverage import Uncoverable, nothing_reached
 from cutset.model.event import CampaignEvent, CampaignStarted, ExperimentFinished, RequestAudited, RequestFinished
-from cutset.model.fault import points_of
+from cutset.model.fault import Cut, points_of
 from cutset.model.finding import findings_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
@@ -33,7 +33,7 @@ class ClassSearch:
         self._search = search
         self._settings = settings
         self._past_rounds = past_rounds  # a round that was interrupted counts
-        self._failing: set[Points] = set()
+        self._failing: set[Cut] = set()
         self._stopped = ""
         self._is_reached = False  # by a plan, at any call
         self._uncoverable = uncoverable
@@ -57,7 +57,7 @@ class ClassSearch:
             return -1
         return min([result.complete_up_to, *(len(cut) - 1 for cut in result.undecided)])
 
-    def ask(self, limit: int) -> list[Points]:
+    def ask(self, limit: int) -> list[Cut]:
         if self._stopped:
             return []
         cuts = self._search.ask(limit)
@@ -83,7 +83,7 @@ class ClassSearch:
             reason = nothing_reached(self._uncoverable)
         elif result.undecided:
             reason = reason or f"{count(len(result.undecided), 'cut')} could not be decided"
-        elif not reason and complete_up_to < self._settings.limits.max_size:
+        elif not reason and complete_up_to < self._settings.max_size:
             strategy = self._settings.search.strategy
             reason = f"the strategy `{strategy}` has nothing left to try, or its proof takes too long"
         return RequestFinished(
@@ -102,7 +102,7 @@ class ClassSearch:
         self._search.learn(outcome)
         self._is_reached |= bool(outcome.calls)
         if outcome.verdict is Verdict.FAILED:
-            self._failing.add(points_of(outcome.cut))
+            self._failing.add(outcome.cut)
 
 
 def begin(request: Request, settings: CampaignSettings, events: Sequence[CampaignEvent]) -> ClassSearch:
@@ -113,15 +113,22 @@ def begin(request: Request, settings: CampaignSettings, events: Sequence[Campaig
     before = _before(request.name, events)
     search = STRATEGIES[settings.search.strategy].start(
         SearchSettings(
-            max_size=settings.limits.max_size,
+            max_size=settings.max_size,
             certificates=settings.search.certificates,
+            effects=settings.effects,
             inventory=inventory,
             weights=rank_of_audits(event for event in before if isinstance(event, RequestAudited)),  # MicroFI §4.4.4
-            hints=tuple(cut for cut in _failing(before) if cut <= inventory and len(cut) <= settings.limits.max_size),
+            hints=tuple(
+                cut for cut in _failing(before) if points_of(cut) <= inventory and len(cut) <= settings.max_size
+            ),
             trust_hints=settings.search.across_requests is AcrossRequests.TRUST,
         )
     )
-    past = _past_outcomes(request.name, events)
+    past = [
+        outcome
+        for outcome in _past_outcomes(request.name, events)
+        if outcome.is_proof(settings.limits.trials, varying=bool(audited.varies))
+    ]
     past_rounds = max((event.round for event in own if isinstance(event, ExperimentFinished)), default=0)
     return ClassSearch(request, search, settings, past, past_rounds, uncoverable=audited.uncoverable)
 
@@ -153,13 +160,9 @@ def _before(request: str, events: Sequence[CampaignEvent]) -> list[CampaignEvent
     )
 
 
-def _failing(events: Sequence[CampaignEvent]) -> Iterator[Points]:
+def _failing(events: Sequence[CampaignEvent]) -> tuple[Cut, ...]:
     """What fails other classes."""
-    seen: set[Points] = set()
-    for finding in findings_of(events):
-        if (cut := points_of(finding.cut)) not in seen:
-            seen.add(cut)
-            yield cut
+    return tuple(dict.fromkeys(finding.cut for finding in findings_of(events)))
 
 
 def _replicas(calls: Points, numbers: Mapping[str, int]) -> Iterator[Point]:

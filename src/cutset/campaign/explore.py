@@ -22,10 +22,11 @@ from cutset.model.event import (
     RequestAudited,
     RequestFinished,
 )
-from cutset.model.fault import cut_of
-from cutset.model.outcome import Outcome, Points
+from cutset.model.fault import Cut
+from cutset.model.outcome import Outcome
 from cutset.model.request import Request
 from cutset.model.run import RunFinished
+from cutset.model.summary import outcomes_of
 from cutset.search.strategies import AcrossRequests
 from cutset.store.ledger import Ledger
 from cutset.store.runs import campaign_events
@@ -81,13 +82,10 @@ class _Campaign:
         self._searches: list[ClassSearch] = []  # begun and not finished
         self._running: dict[asyncio.Task[Outcome], ClassSearch] = {}
         self._unfinished: list[str] = []
+        self._varying: dict[str, str] = {}  # requests that vary, which their audit did not show; how
 
     async def all(self, requests: Sequence[Request]) -> None:
-        done = {
-            event.request
-            for event in self._events
-            if isinstance(event, RequestFinished) and event.complete_up_to >= self._settings.limits.max_size
-        }
+        done = self._done()
         self._start(requests)
         # One at a time and before any fault: the audit attributes every stray call to the one request under way.
         for request in requests:
@@ -105,13 +103,24 @@ class _Campaign:
         await self._end()
         self._record(RunFinished(reason="; ".join(self._unfinished)))
 
+    def _done(self) -> set[str]:
+        """What was complete when the campaign was interrupted, and is so of the effects that are tried now."""
+        done: set[str] = set()
+        for event in self._events:
+            match event:
+                case CampaignStarted(effects=effects) if effects != self._settings.effects:
+                    done = set()
+                case RequestFinished(request=name, complete_up_to=size) if size >= self._settings.max_size:
+                    done.add(name)
+        return done
+
     def _start(self, requests: Sequence[Request]) -> None:
         self._record(
             CampaignStarted(
                 requests=tuple(request.name for request in requests),
-                max_size=self._settings.limits.max_size,
+                max_size=self._settings.max_size,
                 points=self._settings.points,
-                effect=str(self._settings.effect),
+                effects=self._settings.effects,
                 strategy=self._settings.search.strategy,
                 certificates=self._settings.search.certificates,
                 across_requests=self._settings.search.across_requests,
@@ -155,7 +164,10 @@ class _Campaign:
                 hungry.remove(search)
             if not cuts and not self._in_flight(search):
                 self._searches.remove(search)
-                self._finish(await self._ended(search))
+                if self._told_of_variation(search.request):
+                    self._waiting.append(search.request)  # what survived once is tried again
+                else:
+                    self._finish(await self._ended(search))
 
     def _is_time_for_another(self, hungry: Sequence[ClassSearch]) -> bool:
         """When the others leave a slot free, or have each had a poolful of answers.
@@ -173,12 +185,34 @@ class _Campaign:
         return sum(each is search for each in self._running.values())
 
     async def _begin_next(self) -> ClassSearch:
-        search = await asyncio.to_thread(begin, self._waiting.popleft(), self._settings, tuple(self._events))
+        request = self._waiting.popleft()
+        self._note_variation(request, outcomes_of(request.name, self._events))
+        self._told_of_variation(request)
+        search = await asyncio.to_thread(begin, request, self._settings, tuple(self._events))
         self._searches.append(search)
         return search
 
+    def _note_variation(self, request: Request, outcomes: Sequence[Outcome]) -> None:
+        shown = next(filter(None, (outcome.variation for outcome in outcomes)), "")
+        if shown and request.name not in self._varying:
+            self._varying[request.name] = shown
+            self._laboratory.expect_variation(request)
+
+    def _told_of_variation(self, request: Request) -> bool:
+        """Whether it varies and nobody knew when its search began. Then the record says so from now on."""
+        audited = next(
+            each for each in reversed(self._events) if isinstance(each, RequestAudited) and each.request == request.name
+        )
+        if audited.varies or request.name not in self._varying:
+            return False
+        self._record(replace(audited, varies=self._varying[request.name]))
+        return True
+
     async def _end(self) -> None:
         """A budget is spent, and all experiments have ended. What has begun may turn out to be complete even so."""
+        varying = [search for search in self._searches if self._told_of_variation(search.request)]
+        self._searches = [search for search in self._searches if search not in varying]
+        self._waiting.extend(search.request for search in varying)
         while self._waiting:
             await self._begin_next()
         for search in self._searches:
@@ -206,9 +240,10 @@ class _Campaign:
         self._append(event)
         self._events.append(event)
 
-    async def _experiment(self, search: ClassSearch, points: Points) -> Outcome:
+    async def _experiment(self, search: ClassSearch, cut: Cut) -> Outcome:
         number = search.round
-        outcome = await self._laboratory.run(search.request, cut_of(points, self._settings.effect))
+        outcome = await self._laboratory.run(search.request, cut)
+        self._note_variation(search.request, [outcome])
         known = search.result
         self._record(
             ExperimentFinished(

@@ -3,17 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cutset.errors import UsageError
 from cutset.judge.sequential import failures_needed
 from cutset.lineage.path import Level
+from cutset.model.effect import EffectChoice
 from cutset.model.expect import ErrorRate, FlakeRate, Minutes, NotNegative, Positive, Seconds
-from cutset.model.fault import UNAVAILABLE, Effect
 from cutset.search.strategies import AcrossRequests, StrategyName
 from cutset.search.strategy import Certificates
+
+SIZE = 3  # of the largest cut to look for
+SIZE_WITH_SEVERAL_EFFECTS = 2  # pairs of points times pairs of effects are many already
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    max_size: Positive = 3  # the largest cut to look for
+    max_size: Positive | None = (
+        None  # the largest cut to look for; not given: 3, or 2 where points have several effects
+    )
     parallel: Positive = 16  # experiments in flight
     repeats: Positive | None = None  # a failure is believed after so many in a row; not given: by the two rates
     flake_rate: FlakeRate = 0.01  # the share of answers that fail by chance, without any fault
@@ -40,6 +46,29 @@ class SearchChoice:
 class CampaignSettings:
     limits: Limits = Limits()
     search: SearchChoice = SearchChoice()
-    effect: Effect = UNAVAILABLE
+    effects: EffectChoice = field(default_factory=EffectChoice)
     points: Level = Level.API
     replicas: Mapping[str, int] = field(default_factory=dict)  # of each service, where points tell replicas apart
+
+    def __post_init__(self) -> None:
+        if not self.has_several_effects:
+            return
+        if self.search.strategy is not StrategyName.CUTS:
+            raise UsageError(
+                f"The strategy `{self.search.strategy}` knows one effect per point, and several are to be tried",
+                hint="Name one effect, or use the strategy `cuts`",
+            )
+        if self.points is Level.REPLICA:
+            raise UsageError(
+                "Replicas are told apart with one effect per point, and several are to be tried",
+                hint="Name one effect, or set `points: api`",
+            )
+
+    @property
+    def has_several_effects(self) -> bool:
+        """At one point: one effect here and another there are no reason to search otherwise."""
+        return any(len(effects) > 1 for effects in (self.effects.usual, *(rule[1] for rule in self.effects.rules)))
+
+    @property
+    def max_size(self) -> int:
+        return self.limits.max_size or (SIZE_WITH_SEVERAL_EFFECTS if self.has_several_effects else SIZE)

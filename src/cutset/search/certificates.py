@@ -24,13 +24,15 @@ A set that no certificate covers and that contains no failing set is *uncovered*
 knows whether it survives.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from cutset.model.fault import EffectKind, points_of
-from cutset.model.outcome import Outcome, Points, Verdict
-from cutset.model.point import Point
+from cutset.model.effect import EffectChoice
+from cutset.model.fault import Cut, Fault
+from cutset.model.outcome import Outcome, Verdict
 from cutset.search.bitset import bits
+from cutset.search.elements import Elements
+from cutset.search.observed_run import REQUEST, ObservedRun
 from cutset.search.strategy import Certificates, Masked
 from cutset.search.superposition import Superposition
 from cutset.search.uncovered import Clause, Cover, strongest
@@ -38,11 +40,12 @@ from cutset.search.uncovered import Clause, Cover, strongest
 DETERMINISM = "behaviour depends on which faults fire"
 REPLICAS_ARE_ALIKE = "a replica that was seen to stand in for another serves as well"
 INDEPENDENCE = "failures that do together what they do alone do not upset each other unseen"
+ALIKE = "effects of a call that look alike by themselves do so along with others"
 
 
 @dataclass(slots=True)
 class Certificate:
-    """A surviving run, as bit sets: of points, but for `calls` and `vanished`, which are of calls."""
+    """A surviving run, as bit sets: of faults, but for `calls` and `vanished`, which are of calls."""
 
     outcome: Outcome
     cut: int
@@ -53,41 +56,43 @@ class Certificate:
 
 
 class Evidence:
-    """All outcomes so far, and what follows from them. Points and calls are numbered as they appear."""
+    """All outcomes so far, and what follows from them."""
 
-    def __init__(self, kind: Certificates) -> None:
+    def __init__(self, kind: Certificates, elements: Elements) -> None:
         self.kind = kind
+        self.elements = elements
         self.certificates: list[Certificate] = []
         self.failing: list[int] = []  # only the minimal ones
         self.accepted: set[int] = set()  # survived as often as they were tried, though no certificate covers them
-        self.points_of_call: list[int] = []  # the replicas of each call
         self._outcomes_of_failing: dict[int, Outcome] = {}
         self._failures: set[int] = set()  # what failed in one surviving run or another
         self._failed_over = 0  # calls of which another replica was seen to answer when one failed
-        self._ever_called = 0  # points
+        self._ever_called = 0  # faults at the points that were
         self._usual_calls = 0  # those that are made where nothing fails
         self._wavering: dict[int, int] = {}  # calls that come and go, by what failed in the runs that show it
+        self._wavering_asks: dict[int, int] = {}  # faults for an n-th call where the number of calls varies, likewise
         self._unknown: list[int] = []
-        self._points: list[Point] = []
-        self._point_bits: dict[Point, int] = {}
-        self._call_bits: dict[Point, int] = {}  # by point without replica
-        self._call_of_point: list[int] = []
-        self.superposition = Superposition()
+        self.superposition = Superposition(elements, by_classes=kind is Certificates.CLASSES)
         self._clauses: dict[Certificates, list[Clause]] = {}
         self._cover: Cover | None = None
+        self._elements_then = 0  # when the clauses were made
 
     def learn(self, outcome: Outcome) -> None:
-        cut = self.to_bits(points_of(outcome.cut))
+        """Of faults that are not among those to be tried nothing is to be decided."""
+        elements = self.elements
+        if not elements.know(outcome.cut):
+            return
+        cut = elements.to_bits(outcome.cut)
         self._forget_clauses()
         if outcome.verdict is Verdict.FAILED:
             self._outcomes_of_failing.setdefault(cut, outcome)
             self.assume_failing(cut)
-        elif outcome.verdict is Verdict.UNKNOWN or self.to_bits(outcome.calls - outcome.fired) & cut:
+        elif outcome.verdict is Verdict.UNKNOWN or elements.at(outcome.calls - outcome.fired) & cut:
             self._unknown.append(cut)  # it was called, and nothing proves that its fault happened
         else:
             self._certify(cut, outcome)
-        self._ever_called |= self.to_bits(outcome.calls)  # a failing run shows replicas, too
-        self._failed_over |= self.in_calls(self.to_bits(outcome.retried & outcome.fired))
+        self._ever_called |= elements.at(outcome.calls)  # a failing run shows replicas, too
+        self._failed_over |= elements.in_calls(elements.at(outcome.retried & outcome.fired))
 
     def assume_failing(self, cut: int) -> None:
         if not any(known & cut == known for known in self.failing):
@@ -96,6 +101,8 @@ class Evidence:
     def clauses(self, kind: Certificates | None = None) -> list[Clause]:
         """Without those that others imply; `kind` is that of the search, unless told otherwise."""
         kind = kind or self.kind
+        if self._elements_then != len(self.elements):  # a replica of a call that vanished, maybe
+            self._forget_clauses()
         if kind not in self._clauses:
             self._clauses[kind] = strongest(
                 clause for certificate in self.certificates for clause in self.clauses_of(certificate, kind)
@@ -103,7 +110,8 @@ class Evidence:
         return self._clauses[kind]
 
     def clauses_of(self, certificate: Certificate, kind: Certificates | None = None) -> Iterator[Clause]:
-        zone = self._with_alternatives(certificate.path) | self.in_points(self.wavering_in(certificate))
+        zone = self._with_alternatives(certificate.path) | self.elements.in_faults(self.wavering_in(certificate))
+        zone |= _under(certificate.failed, self._wavering_asks)
         zone &= ~certificate.failed
         if self.infers_by_hidden_calls(kind):
             hidden = self.hidden_by(certificate)
@@ -113,41 +121,40 @@ class Evidence:
         yield Clause(zone, certificate.failed)
 
     def infers_by_superposition(self, kind: Certificates | None = None) -> bool:
-        independent = (kind or self.kind) is Certificates.INDEPENDENT and not self.tells_replicas_apart()
-        return independent and self.superposition.is_usable
+        inferring = (kind or self.kind) is not Certificates.EXACT and not self.elements.tell_replicas_apart()
+        return inferring and self.superposition.is_usable
 
     def infers_by_hidden_calls(self, kind: Certificates | None = None) -> bool:
-        return (kind or self.kind) is Certificates.INDEPENDENT and self.tells_replicas_apart()
+        return (kind or self.kind) is not Certificates.EXACT and self.elements.tell_replicas_apart()
 
     def _with_alternatives(self, path: int) -> int:
         """A balancer sends the next request elsewhere: other replicas are alternatives once one was seen to step in."""
-        return path | self.in_points(self.in_calls(path) & ~self._failed_over) & self._ever_called
+        if not self.elements.tell_replicas_apart():
+            return path
+        return path | self.elements.in_faults(self.elements.in_calls(path) & ~self._failed_over) & self._ever_called
 
     def wavering_in(self, certificate: Certificate) -> int:
         """Calls that come and go by themselves under such failures, and were not made in this run."""
-        found = 0
-        for failed, wavering in self._wavering.items():
-            if failed & certificate.failed == failed:
-                found |= wavering
-        return found & ~certificate.calls
+        return _under(certificate.failed, self._wavering) & ~certificate.calls
 
     def hidden_by(self, certificate: Certificate) -> int:
         """The points that an independent certificate says nothing of, unless all that failed in its run fails."""
         unwitnessed = certificate.failed
-        if self.in_calls(unwitnessed).bit_count() == 1:
+        if self.elements.in_calls(unwitnessed).bit_count() == 1:
             unwitnessed = 0
         for failed in self._failures if unwitnessed else ():
             if failed & certificate.failed == failed != certificate.failed:
-                alone = self.in_calls(failed).bit_count() == 1
-                unwitnessed &= ~(failed if alone else failed & ~self.in_points(self._usual_calls))
-        return self.in_points(certificate.vanished) | unwitnessed
+                alone = self.elements.in_calls(failed).bit_count() == 1
+                unwitnessed &= ~(failed if alone else failed & ~self.elements.in_faults(self._usual_calls))
+        return self.elements.in_faults(certificate.vanished) | unwitnessed
 
     def covers(self, candidate: int) -> bool:
+        clauses = self.clauses()
         if self._cover is None:
-            self._cover = Cover(self.clauses())
+            self._cover = Cover(clauses)
         if candidate in self.accepted or self._cover.clause_for(candidate) is not None:
             return True
-        return self.infers_by_superposition() and self.superposition.decided_by(candidate) is not None
+        return self.infers_by_superposition() and self.superposition.decided_by(candidate, self.failing) is not None
 
     def undecided(self) -> list[int]:
         """Sets whose own outcome stayed unknown and that no other experiment decides."""
@@ -158,7 +165,7 @@ class Evidence:
 
     def fired_in_failures(self) -> set[int]:
         """Where a failed run's trace shows less than its whole cut to have fired: that, maybe, is what failed it."""
-        return {self.to_bits(each.fired) for cut, each in self._outcomes_of_failing.items()} - {0}
+        return {self.elements.at(each.fired) & cut for cut, each in self._outcomes_of_failing.items()} - {0}
 
     def masked(self) -> tuple[Masked, ...]:
         """Only the smallest survivor of each failing cut."""
@@ -166,11 +173,14 @@ class Evidence:
         for cut in self._outcomes_of_failing:
             survivors = [known.cut for known in self.certificates if known.cut & cut == cut != known.cut]
             if survivors:
-                found.append(Masked(self.to_points(cut), self.to_points(min(survivors, key=int.bit_count))))
+                found.append(Masked(self.elements.to_cut(cut), self.elements.to_cut(min(survivors, key=int.bit_count))))
         return tuple(found)
 
-    def explain(self, candidate: int) -> tuple[Verdict, Outcome | None]:
+    def explain(self, cut: Cut) -> tuple[Verdict, Outcome | None]:
         """Its own experiment counts most; then failing wins, since a masked cut fails although it may be covered."""
+        if not self.elements.know(cut):
+            return Verdict.UNKNOWN, None
+        candidate = self.elements.to_bits(cut)
         survived = [known.outcome for known in self.certificates if known.cut == candidate]
         if survived and candidate not in self._outcomes_of_failing:  # where paths vary, it may do both
             return Verdict.SURVIVED, survived[0]
@@ -180,7 +190,10 @@ class Evidence:
         for certificate in self.certificates:
             if any(clause.covers(candidate) for clause in self.clauses_of(certificate)):
                 return Verdict.SURVIVED, certificate.outcome
-        if self.infers_by_superposition() and (fired := self.superposition.decided_by(candidate)) is not None:
+        if (
+            self.infers_by_superposition()
+            and (fired := self.superposition.decided_by(candidate, self.failing)) is not None
+        ):
             return Verdict.SURVIVED, next(known.outcome for known in self.certificates if known.failed == fired)
         return Verdict.UNKNOWN, None
 
@@ -197,52 +210,23 @@ class Evidence:
 
     def missed_by(self, certificate: Certificate) -> int:
         """Faulted replicas that the balancer did not choose, in a call that was never seen to try another one."""
-        made = self.in_points(certificate.calls & ~self._failed_over)
-        return certificate.cut & made & ~self.to_bits(certificate.outcome.fired)
-
-    def all_points(self) -> int:
-        return (1 << len(self._points)) - 1
-
-    def has_replicas(self) -> bool:
-        """So that there may be others that nobody told of."""
-        return any(point.replica for point in self._points)
-
-    def tells_replicas_apart(self) -> bool:
-        return any(points & (points - 1) for points in self.points_of_call)
-
-    def in_points(self, calls: int) -> int:
-        points = 0
-        for call in bits(calls):
-            points |= self.points_of_call[call.bit_length() - 1]
-        return points
-
-    def in_calls(self, points: int) -> int:
-        calls = 0
-        for point in bits(points):
-            calls |= self._call_of_point[point.bit_length() - 1]
-        return calls
-
-    def to_bits(self, points: Points) -> int:
-        for point in sorted(points - self._point_bits.keys()):  # in the same order in every process
-            self._add(point)
-        return sum(self._point_bits[point] for point in points)
-
-    def to_points(self, cut: int) -> Points:
-        return frozenset(self._points[bit.bit_length() - 1] for bit in bits(cut))
+        made = self.elements.in_faults(certificate.calls & ~self._failed_over)
+        return certificate.cut & made & ~self.elements.at(certificate.outcome.fired)
 
     def _certify(self, cut: int, outcome: Outcome) -> None:
         # Whatever was called and had no fault was relied on to be as it was: that it answered may matter even if the
         # answer was of no use, and how it failed by itself may matter to who tolerates that and no other failure.
-        self._superpose(outcome)
-        path = self.to_bits(outcome.path | outcome.calls) & ~cut
-        fired, failed = (self.to_bits(each) & cut for each in (outcome.fired, outcome.failed))
-        replaced = self.to_bits(outcome.retried)
+        elements = self.elements
+        called = elements.asked_for_in(outcome)
+        fired, failed = (elements.at(each) & cut for each in (outcome.fired, outcome.failed))
+        self._superpose(outcome, fired, called)
+        replaced = elements.at(outcome.retried)
         new = Certificate(
             outcome=outcome,
             cut=cut,
-            path=path,
-            failed=cut & self.in_points(self.in_calls(failed)) | fired & ~replaced,
-            calls=self.in_calls(self.to_bits(outcome.calls | outcome.path)),
+            path=called & ~elements.whole(cut),
+            failed=cut & elements.in_faults(elements.in_calls(failed)) | fired & ~replaced,
+            calls=elements.in_calls(called),
         )
         if any(
             (old.cut, old.path, old.failed, old.calls) == (new.cut, new.path, new.failed, new.calls)
@@ -257,15 +241,17 @@ class Evidence:
         if not new.failed:
             self._usual_calls |= new.calls
 
-    def _superpose(self, outcome: Outcome) -> None:
-        """Only where the trace tells how each call was answered, and faults do no more than answer."""
+    def _superpose(self, outcome: Outcome, fired: int, called: int) -> None:
+        """Only where the trace tells how each call was answered."""
         answers: dict[int, list[str]] = {}
+        took: dict[int, int] = {} if outcome.milliseconds is None else {REQUEST: outcome.milliseconds}
         for each in outcome.seen:
-            answers.setdefault(self._point_bits.get(each.point, 0), []).append(f"{each.status}@{each.caller}")
-        called, fired = self.to_bits(outcome.calls), self.to_bits(outcome.fired)
-        delayed = any(fault.effect.kind is EffectKind.DELAY for fault in outcome.cut)
-        self.superposition.is_usable &= sum(answers) == called and not delayed
-        self.superposition.learn(fired, called, {point: tuple(sorted(each)) for point, each in answers.items()})
+            point = self.elements.at({each.point})
+            answers.setdefault(point, []).append(f"{each.status}@{each.caller}")
+            took[point] = took.get(point, 0) + each.milliseconds
+        self.superposition.is_usable &= outcome.calls == {each.point for each in outcome.seen}
+        sorted_answers = {point: tuple(sorted(each)) for point, each in answers.items()}
+        self.superposition.learn(fired, ObservedRun(called, sorted_answers, took, outcome.verdict))
 
     def _compare(self, known: Certificate, other: Certificate) -> None:
         """What the first run made and the second, in which at least as much failed, did not."""
@@ -275,6 +261,8 @@ class Evidence:
             # plan was known without being asked, as where routing avoids what is down.
             if not self._is_routed(known, other) and not self._is_routed(other, known):
                 self._wavering[known.failed] = self._wavering.get(known.failed, 0) | missing
+                asks = known.path & ~other.path & self.elements.whole(other.path)
+                self._wavering_asks[known.failed] = self._wavering_asks.get(known.failed, 0) | asks
         elif known.failed & other.failed == known.failed:
             other.vanished |= missing
 
@@ -283,21 +271,21 @@ class Evidence:
 
     def _could_take(self, path: int, cut: int) -> bool:
         """By other replicas, if need be."""
-        return all(self.in_points(call) & ~cut for call in bits(self.in_calls(path)))
-
-    def _add(self, point: Point) -> None:
-        self._point_bits[point] = 1 << len(self._points)
-        self._points.append(point)
-        call = self._call_bits.setdefault(replace(point, replica=""), 1 << len(self._call_bits))
-        if call.bit_length() > len(self.points_of_call):
-            self.points_of_call.append(0)
-        self.points_of_call[call.bit_length() - 1] |= self._point_bits[point]
-        self._call_of_point.append(call)
-        self._forget_clauses()  # a replica of a call that vanished, maybe
+        return all(self.elements.in_faults(call) & ~cut for call in bits(self.elements.in_calls(path)))
 
     def _forget_clauses(self) -> None:
         self._clauses = {}
         self._cover = None
+        self._elements_then = len(self.elements)
+
+
+def _under(failed: int, wavering: Mapping[int, int]) -> int:
+    """What comes and goes where this fails: all that does so where less fails."""
+    found = 0
+    for less, each in wavering.items():
+        if less & failed == less:
+            found |= each
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,20 +295,28 @@ class Explanation:
     reason: str  # one sentence
 
 
-def explain(outcomes: Iterable[Outcome], points: Points, certificates: Certificates) -> Explanation:
-    """Why a set of points fails or survives, whether or not it was injected itself."""
-    evidence = Evidence(certificates)
+def evidence_of(outcomes: Sequence[Outcome], certificates: Certificates, *others: Cut) -> Evidence:
+    """With the effects that were tried, and those of others that may be asked for."""
+    tried = frozenset[Fault]().union(*others, *(outcome.cut for outcome in outcomes))
+    everywhere = EffectChoice(tuple(sorted({fault.effect for fault in tried})))
+    evidence = Evidence(certificates, Elements(everywhere, tried))
     for outcome in outcomes:
         evidence.learn(outcome)
-    verdict, because = evidence.explain(evidence.to_bits(points))
+    return evidence
+
+
+def explain(outcomes: Sequence[Outcome], cut: Cut, certificates: Certificates) -> Explanation:
+    """Why a set of faults fails or survives, whether or not it was injected itself."""
+    evidence = evidence_of(outcomes, certificates, cut)
+    verdict, because = evidence.explain(cut)
     if because is None:
         return Explanation(verdict, None, "No experiment tells: it was not injected, and no certificate covers it.")
-    same = points_of(because.cut) == points
+    same = because.cut == cut
     if verdict is Verdict.FAILED:
         reason = "It was injected and failed." if same else "It contains a cut that was injected and failed."
     elif same:
         reason = "It was injected and survived."
-    elif any(clause.covers(evidence.to_bits(points)) for clause in evidence.clauses(Certificates.EXACT)):
+    elif any(each.covers(evidence.elements.to_bits(cut)) for each in evidence.clauses(Certificates.EXACT)):
         reason = "An experiment survived that differs from it in nothing that was called."
     else:
         reason = "An experiment with other failures survived, and showed all that these do by themselves."

@@ -9,7 +9,7 @@ Y only if X answered": the survivor of {X} does not call Y, so {Y} is never trie
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
-from cutset.model.fault import points_of
+from cutset.model.fault import Cut, Fault, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.search.strategy import SearchResult, SearchSettings
@@ -102,6 +102,8 @@ class Clauses:
 class LineageSearch(ABC):
     """Rounds, history and result. A strategy plans the rounds, and may predict cuts to fail instead of asking for them.
 
+    The papers know failed calls, not how they fail: cuts are sets of points, with the one effect that is tried at each.
+
     What was tested is not asked again, nor what contains a failing or a predicted cut, even in the middle of a round.
     A cut whose outcome stayed unknown is neither failing nor surviving. Its supersets are not tried: as long as it hits
     every clause, they are no minimal solutions.
@@ -111,6 +113,7 @@ class LineageSearch(ABC):
 
     def __init__(self, settings: SearchSettings) -> None:
         self._settings = settings
+        self._hints = frozenset(points_of(hint) for hint in settings.hints)
         self._clauses = Clauses()
         self._size = 0  # the k of FastFI's Algorithm 2: candidates of fewer points have been decided
         self._outcomes: dict[Points, Outcome] = {}
@@ -123,7 +126,13 @@ class LineageSearch(ABC):
         self._survivors = 0
         self._exhausted = False
 
-    def ask(self, limit: int) -> list[Points]:
+    def ask(self, limit: int) -> list[Cut]:
+        return list(map(self._faults, self._next(limit)))
+
+    def _faults(self, points: Points) -> Cut:
+        return frozenset(Fault(point, self._settings.effects.at(point)[0]) for point in points)
+
+    def _next(self, limit: int) -> list[Points]:
         cuts = self._hand_out(limit)
         while not cuts and not self._pending and not self._round:
             self._round = self._plan()[::-1]
@@ -144,7 +153,8 @@ class LineageSearch(ABC):
         elif outcome.verdict is not Verdict.FAILED:
             self._survivors += 1
             # A point that succeeded despite its fault (a tolerated delay) was not relied on to be without one.
-            self._clauses.add(outcome.path - cut)
+            relied_on = outcome.path - cut
+            self._clauses.add(frozenset(point for point in relied_on if self._settings.effects.at(point)))
         elif not self._contains_failing(cut):
             self._failing = [known for known in self._failing if not cut < known] + [cut]
         self._reconsider()
@@ -152,13 +162,13 @@ class LineageSearch(ABC):
     def result(self) -> SearchResult:
         decided = self._size if self._exhausted else self._size - 1
         return SearchResult(
-            minimal_cuts=tuple(self._failing),
+            minimal_cuts=tuple(map(self._faults, self._failing)),
             complete_up_to=min([decided, *(len(cut) - 1 for cut in self._predicted)]),
             finished=self._exhausted,
             left=len(self._round) + len(self._pending),
-            undecided=tuple(self._undecided),
+            undecided=tuple(map(self._faults, self._undecided)),
             rounds=self._rounds,
-            predicted=tuple(self._predicted),
+            predicted=tuple(map(self._faults, self._predicted)),
             certificates=self._survivors,
             assumption=self._assumption,
         )

@@ -19,9 +19,10 @@ it reports is complete and minimal whatever the predictions were worth.
 from dataclasses import dataclass, replace
 from random import Random
 
-from cutset.model.fault import points_of
-from cutset.model.outcome import Outcome, Points, Verdict
-from cutset.search.certificates import DETERMINISM, INDEPENDENCE, REPLICAS_ARE_ALIKE, Evidence
+from cutset.model.fault import Cut
+from cutset.model.outcome import Outcome, Verdict
+from cutset.search.certificates import ALIKE, DETERMINISM, INDEPENDENCE, REPLICAS_ARE_ALIKE, Evidence
+from cutset.search.elements import Elements
 from cutset.search.steps.confirm import confirm
 from cutset.search.steps.cover import cover
 from cutset.search.steps.diagnose import ask_again, diagnose, name_degradations
@@ -57,18 +58,18 @@ class CutSearch:
     """The rounds: asks for what a step has planned, and learns what came of it."""
 
     def __init__(self, settings: SearchSettings) -> None:
-        evidence = Evidence(settings.certificates)
-        evidence.to_bits(settings.inventory)
+        evidence = Evidence(settings.certificates, Elements(settings.effects))
+        evidence.elements.at(settings.inventory)
         if settings.trust_hints:
-            for hint in settings.hints:
-                evidence.assume_failing(evidence.to_bits(hint))
+            for hint in filter(evidence.elements.know, settings.hints):
+                evidence.assume_failing(evidence.elements.to_bits(hint))
         chance = Random(settings.seed)  # noqa: S311 - picks what to try
         self._state = SearchState(settings, evidence, chance, Discovery(needed=not settings.inventory))
         self._round: list[int] = []  # what is left of it, the next one last
         self._pending: set[int] = set()
         self._proofs: dict[Certificates, _Proof] = {}  # computed since the last outcome
 
-    def ask(self, limit: int) -> list[Points]:
+    def ask(self, limit: int) -> list[Cut]:
         cuts = self._hand_out(limit)
         while not cuts and not self._round and not self._pending:
             _conclude_round(self._state)
@@ -78,33 +79,38 @@ class CutSearch:
                 return []
             self._state.rounds += 1
             cuts = self._hand_out(limit)
-        return [self._state.evidence.to_points(cut) for cut in cuts]
+        return [self._state.evidence.elements.to_cut(cut) for cut in cuts]
 
     def learn(self, outcome: Outcome) -> None:
         state = self._state
-        cut = state.evidence.to_bits(points_of(outcome.cut))
+        if not state.evidence.elements.know(outcome.cut):
+            return  # of effects that are not tried here
+        cut = state.evidence.elements.to_bits(outcome.cut)
         state.asked.setdefault(cut, 1)
         self._pending.discard(cut)
-        known = state.evidence.all_points()
+        known = state.evidence.elements.everything()
         state.evidence.learn(outcome)
         self._proofs = {}
         failed = outcome.verdict is Verdict.FAILED
         if failed and state.plan.targets.get(cut, cut) != cut:
             state.unexpected.add(cut)
-        state.discovery = discovered(state.discovery, cut, failed=failed, news=state.evidence.all_points() != known)
+        state.discovery = discovered(
+            state.discovery, cut, failed=failed, news=state.evidence.elements.everything() != known
+        )
 
     def result(self) -> SearchResult:
         state, evidence = self._state, self._state.evidence
+        elements = evidence.elements
         proof, exact = self._prove(), self._prove(Certificates.EXACT)
         return SearchResult(
-            minimal_cuts=tuple(evidence.to_points(cut) for cut in evidence.failing if in_size(state, cut)),
+            minimal_cuts=tuple(elements.to_cut(cut) for cut in evidence.failing if in_size(state, cut)),
             complete_up_to=proof.complete_up_to,
             finished=proof.complete_up_to == state.settings.max_size,
             left=len(self._round) + len(self._pending),
-            undecided=tuple(evidence.to_points(cut) for cut in evidence.undecided() if in_size(state, cut)),
+            undecided=tuple(elements.to_cut(cut) for cut in evidence.undecided() if in_size(state, cut)),
             rounds=state.rounds,
             predicted=tuple(
-                evidence.to_points(cut) for cut in state.predicted if cut in self._round or cut in self._pending
+                elements.to_cut(cut) for cut in state.predicted if cut in self._round or cut in self._pending
             ),
             certificates=len(evidence.certificates),
             assumption=_assumption(state, beyond=exact.complete_up_to if exact != proof else None),
@@ -161,12 +167,14 @@ def _prove(state: SearchState, kind: Certificates) -> _Proof:
 def _assumption(state: SearchState, beyond: int | None) -> str:
     """`beyond` this size the proof needs independence; None: nowhere."""
     parts = [DETERMINISM]
-    if state.evidence.tells_replicas_apart():
+    if state.evidence.elements.tell_replicas_apart():
         parts.append(REPLICAS_ARE_ALIKE)
     if state.settings.trust_hints:
         parts.append("what failed another request fails this one")
     if beyond is not None:
         parts.append(f"beyond size {max(beyond, 0)}, {INDEPENDENCE}")
+        if state.settings.certificates is Certificates.CLASSES and state.evidence.elements.have_several_effects():
+            parts.append(ALIKE)
     return ", and ".join(parts)
 
 
@@ -183,7 +191,7 @@ def _plan_faults(state: SearchState) -> RoundPlan:
         state.discovery = discover(state)
         if state.discovery.needed:
             return RoundPlan((state.discovery.cut,))
-    if not state.evidence.tells_replicas_apart():
+    if not state.evidence.elements.tell_replicas_apart():
         plan = superpose(state) if state.evidence.infers_by_superposition() else level(state)
         state.predicted = frozenset(plan.cuts) - plan.targets.keys()
         return plan
@@ -195,7 +203,7 @@ def _plan_faults(state: SearchState) -> RoundPlan:
         return again or _joined(plan, _diagnosed(state), cover(state, expected=cuts))
     if state.settings.one_shot and state.rounds <= 1:
         plan = _joined(plan, cover(state, expected=cuts))
-    elif single := [cut for cut in cuts if state.evidence.in_calls(cut).bit_count() == 1]:
+    elif single := [cut for cut in cuts if state.evidence.elements.in_calls(cut).bit_count() == 1]:
         plan = RoundPlan(tuple(single))
     else:
         plan = _merged(state) or plan

@@ -24,8 +24,8 @@ class MicroFi(Ldfi):
         return sorted(super()._plan(), key=self._priority)
 
     def _is_predicted_to_fail(self, cut: Points) -> bool:
-        return self._settings.trust_hints and cut in self._settings.hints
+        return self._settings.trust_hints and cut in self._hints
 
     def _priority(self, cut: Points) -> tuple[bool, float]:
         weights = self._settings.weights
-        return cut not in self._settings.hints, -max((weights.get(point.of_api, 0.0) for point in cut), default=0.0)
+        return cut not in self._hints, -max((weights.get(point.of_api, 0.0) for point in cut), default=0.0)

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from cutset.model.effect import EffectChoice
+from cutset.model.fault import Cut
 from cutset.model.outcome import Outcome, Points
 from cutset.model.point import Point
 
@@ -26,15 +28,17 @@ class Certificates(StrEnum):
 
     EXACT = "exact"
     INDEPENDENT = "independent"
+    CLASSES = "classes"
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
     max_size: int
     certificates: Certificates = Certificates.EXACT
+    effects: EffectChoice = field(default_factory=EffectChoice)  # at each point; a cut has at most one of them
     inventory: Points = frozenset()  # replicas known beforehand; the others are learnt from traces
     weights: Mapping[Point, float] = field(default_factory=dict)  # of APIs, by impact; the heavier are tried first
-    hints: tuple[Points, ...] = ()  # cuts that fail other request classes: of what is predicted, tried first
+    hints: tuple[Cut, ...] = ()  # cuts that fail other request classes: of what is predicted, tried first
     trust_hints: bool = False  # MicroFI's rule: what failed another class fails this one, untested
     round_size: int = 0  # at most so many cuts before their answers are looked at; 0: as many as are of use
     one_shot: bool = False  # everything in one round after the fault-free one, as long as predictions hold
@@ -45,23 +49,23 @@ class SearchSettings:
 class Masked:
     """A cut that fails the request, although the request survives it when more fails along with it."""
 
-    cut: Points
-    survived: Points
+    cut: Cut
+    survived: Cut
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """What is known so far; valid at any time, not only at the end."""
 
-    minimal_cuts: tuple[Points, ...]
+    minimal_cuts: tuple[Cut, ...]
     complete_up_to: (
         int  # each failing set of at most this size contains a minimal or an undecided cut; -1: nothing known
     )
     finished: bool  # complete up to the size that was asked for
     left: int  # cuts that are still to be tried, as far as known now
-    undecided: tuple[Points, ...]  # cuts whose outcome stayed unknown
+    undecided: tuple[Cut, ...]  # cuts whose outcome stayed unknown
     rounds: int = 0
-    predicted: tuple[Points, ...] = ()  # cuts that are expected to fail and have not been tried
+    predicted: tuple[Cut, ...] = ()  # cuts that are expected to fail and have not been tried
     certificates: int = 0  # experiments that survived; each proves that many other sets survive
     assumption: str = ""  # what `complete_up_to` rests on
     exact_up_to: int = -1  # the part of it that rests on this alone: behaviour depends on which faults fire
@@ -69,7 +73,7 @@ class SearchResult:
 
 
 class Search(Protocol):
-    def ask(self, limit: int) -> list[Points]: ...
+    def ask(self, limit: int) -> list[Cut]: ...
 
     def learn(self, outcome: Outcome) -> None: ...
 

@@ -1,11 +1,11 @@
-"""The sets of points that no clause covers: what is still to be tried.
+"""The sets of faults that no clause covers: what is still to be tried.
 
 A clause covers what contains its condition and misses its zone. So an uncovered set hits the zone of each clause whose
 condition it contains: the minimal uncovered sets are minimal hitting sets of the clauses without a condition, extended,
-where they meet conditions, by points of those zones.
+where they meet conditions, by faults of those zones.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -55,9 +55,13 @@ def _subsets(of: int) -> Iterator[int]:
 def strongest(clauses: Iterable[Clause]) -> list[Clause]:
     """Without those that others imply."""
     kept: list[Clause] = []
+    by_condition: dict[int, list[Clause]] = {}
     for clause in sorted(set(clauses), key=lambda each: (each.zone.bit_count(), each.condition.bit_count())):
-        if not any(other.implies(clause) for other in kept):
+        few = 1 << clause.condition.bit_count() < len(by_condition)
+        conditions = _subsets(clause.condition) if few else by_condition
+        if not any(other.implies(clause) for each in conditions for other in by_condition.get(each, ())):
             kept.append(clause)
+            by_condition.setdefault(clause.condition, []).append(clause)
     return kept
 
 
@@ -65,7 +69,7 @@ class OutOfPatienceError(Exception):
     """The enumeration took too long; all sets smaller than `size` had been served."""
 
     def __init__(self, size: int) -> None:
-        super().__init__(f"too many sets of {size} points")
+        super().__init__(f"too many sets of {size} faults")
         self.size = size
 
 
@@ -74,12 +78,14 @@ def uncovered_sets(
     max_size: int,
     *,
     accepted: Collection[int] = (),
-    points: int = 0,
+    everything: int = 0,
+    is_plan: Callable[[int], bool] = lambda _: True,
     patience: int = 1_000_000,
 ) -> Iterator[int]:
-    """Each set of at most so many points that no clause covers contains one of these. The smallest first.
+    """Each set of at most so many faults that no clause covers contains one of these. The smallest first.
 
-    Sets that are accepted count as covered, but not what contains them: they are extended by any of the points.
+    Sets that are accepted count as covered, but not what contains them: they are extended by any fault of `everything`.
+    Sets that are no plan are left out, as is what contains them.
     Patience is in steps of a few microseconds; raises OutOfPatienceError.
     """
     conditional = Cover(clause for clause in clauses if clause.condition)
@@ -91,13 +97,15 @@ def uncovered_sets(
             unconditional, size, min_size=size, may_go_on=lambda: next(steps, None) is not None
         )
         for candidate in chain(sorted(larger[size]), (each for each in hitting if each not in larger[size])):
+            if next(steps, None) is None:
+                raise OutOfPatienceError(size)
+            if not is_plan(candidate):
+                continue
             covering = conditional.clause_for(candidate)
             if covering is None and candidate not in accepted:
                 yield candidate
             else:
-                for point in bits((covering.zone if covering else points) & ~candidate):
-                    larger[size + 1].add(candidate | point)
-            if next(steps, None) is None:
-                raise OutOfPatienceError(size)
+                for fault in bits((covering.zone if covering else everything) & ~candidate):
+                    larger[size + 1].add(candidate | fault)
         if next(steps, None) is None:  # it may have run out between two sets
             raise OutOfPatienceError(size)

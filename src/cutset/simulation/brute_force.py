@@ -6,7 +6,7 @@ It knows nothing of `cutset.simulation.simulated.Execution`: that both agree is 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 
-from cutset.model.outcome import Points
+from cutset.model.fault import Cut, cut_of
 from cutset.model.point import Point
 from cutset.simulation.simulated import (
     All,
@@ -23,7 +23,7 @@ from cutset.simulation.simulated import (
 )
 
 
-def minimal_cuts_by_brute_force(node: System, max_size: int) -> set[Points]:
+def minimal_cuts_by_brute_force(node: System, max_size: int) -> set[Cut]:
     """Tries every set of at most `max_size` points, so it is exact and slow.
 
     Where caches make outcomes vary, a set that may fail the request counts as failing.
@@ -37,7 +37,7 @@ def minimal_cuts_by_brute_force(node: System, max_size: int) -> set[Points]:
             cut = sum(chosen)
             if not any(known & cut == known for known in found) and outcomes(cut) & _FAILS:
                 found.append(cut)
-    return {frozenset(point for point in points if bits[point] & cut) for cut in found}
+    return {cut_of(point for point in points if bits[point] & cut) for cut in found}
 
 
 # What may come of a node: one of these bits or, where a cache may hit or miss, both.

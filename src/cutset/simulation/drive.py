@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from cutset.model.outcome import Outcome, Points
+from cutset.model.fault import Cut
+from cutset.model.outcome import Outcome
 from cutset.simulation.simulated import Runs
 
 
 class AskTell(Protocol):
     """What `cutset.search.strategy.Search` offers to whoever owns the effects."""
 
-    def ask(self, limit: int) -> list[Points]: ...
+    def ask(self, limit: int) -> list[Cut]: ...
 
     def learn(self, outcome: Outcome) -> None: ...
 

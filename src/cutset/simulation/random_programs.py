@@ -6,20 +6,23 @@ from itertools import count
 from random import Random
 
 from cutset.simulation.programs import (
+    GAVE_UP,
+    OWN_FAILURES,
     AtOnce,
     Behaviour,
     CallSite,
     Fail,
     Instead,
     InTurn,
-    ProgramRun,
     Reaction,
     RequestProgram,
     Tolerate,
     World,
+    run_of,
 )
 
-_STATUSES = ("503", "0", "500", "502")  # injected; given up on; what services answer by themselves
+STATUSES = ("503", GAVE_UP, *OWN_FAILURES)  # injected; given up on; what services answer by themselves
+BY_AGENT = {"service": "rpc", "caller": "app"}
 MOST_CACHES = 2  # so that every state of them is met in a few dozen requests
 
 
@@ -42,6 +45,9 @@ class Taste:
     replicated: float = 0.0
     failover: float = 0.7  # of replicated calls
     past_mesh: float = 0.0
+    retried: float = 0.0  # the caller tries once more
+    statuses: tuple[str, ...] = STATUSES  # that callers may tell apart
+    by_agents: bool = False  # the callers' agents inject, who can do more than a mesh
 
 
 def random_request(seed: str, taste: Taste) -> RequestProgram:
@@ -58,7 +64,7 @@ def random_requests(taste: Taste, number: int) -> Iterator[RequestProgram]:
 
 
 def _works(request: RequestProgram, world: World) -> bool:
-    return ProgramRun(frozenset(), world, delayed=False).run(request.program).ok
+    return run_of(request, frozenset(), world)[0]
 
 
 class _Author:
@@ -99,7 +105,7 @@ class _Author:
         otherwise = self._reaction(depth)
         to_status: dict[str, Reaction] = {}
         if self._happens(taste.by_status):
-            for status in self._chance.sample(_STATUSES, self._chance.randint(1, 3)):
+            for status in self._chance.sample(taste.statuses, self._chance.randint(1, 3)):
                 to_status[status] = self._reaction(depth)
         leads_on = isinstance(otherwise, Tolerate) and self._left > 0 and self._happens(taste.hidden)
         return CallSite(
@@ -114,12 +120,14 @@ class _Author:
             failover=self._happens(taste.failover),
             cache=self._cache(),
             past_mesh=self._happens(taste.past_mesh),
+            retries=int(self._happens(taste.retried)),
+            **(BY_AGENT if taste.by_agents else {}),
         )
 
     def _api(self) -> str:
         if self._replicas and self._happens(self._taste.shared):
             return self._chance.choice(sorted(self._replicas))
-        api = f"api-{len(self._replicas):02}"
+        api = f"{'httpx/' * self._taste.by_agents}api-{len(self._replicas):02}"
         self._replicas[api] = 2 if self._left > 1 and self._happens(self._taste.replicated) else 1
         self._left -= self._replicas[api]
         return api

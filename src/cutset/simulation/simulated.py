@@ -14,7 +14,7 @@ from functools import lru_cache
 from random import Random
 from typing import Protocol
 
-from cutset.model.fault import cut_of
+from cutset.model.fault import Cut, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 
@@ -218,8 +218,12 @@ class Simulation:
         self._chance = Random(conditions.seed)  # noqa: S311 - a simulation
         self._balancer = Balancer(conditions.balance, self._chance)
 
-    def run(self, cut: Points) -> Outcome:
-        """One-sided: a survivor is conclusive, a failure must repeat. Survivors that differ are taken together."""
+    def run(self, cut: Cut) -> Outcome:
+        """One-sided: a survivor is conclusive, a failure must repeat. Survivors that differ are taken together.
+
+        Whatever the effect, a call that has a fault fails.
+        """
+        faulted = points_of(cut)
         requests = failures = survivals = 0
         path: set[Point] = set()
         failed: set[Point] = set()
@@ -227,8 +231,8 @@ class Simulation:
         retried: set[Point] = set()
         while survivals < self.conditions.tries and failures < self.conditions.repeats:
             requests += 1
-            misfired = self._misfire(cut)
-            execution = Execution(cut - misfired, balancer=self._balancer, chance=self._chance)
+            misfired = self._misfire(faulted)
+            execution = Execution(faulted - misfired, balancer=self._balancer, chance=self._chance)
             taken = execution.run(self.system)
             if misfired & execution.calls:
                 continue  # not the experiment that was planned, and the trace shows it
@@ -243,12 +247,12 @@ class Simulation:
                 path |= taken
         survived = failures < self.conditions.repeats
         return Outcome(
-            cut=cut_of(cut),
+            cut=cut,
             verdict=Verdict.SURVIVED if survived else Verdict.FAILED,
             path=frozenset(path) if survived else frozenset(),
             failed=frozenset(failed),
             calls=frozenset(calls),
-            fired=cut & calls,
+            fired=faulted & calls,
             retried=frozenset(retried),
             requests=requests,
             trials=requests,
@@ -256,17 +260,17 @@ class Simulation:
             healthy_after=not survived,
         )
 
-    def _misfire(self, cut: Points) -> Points:
-        if not cut or not self._happens(self.conditions.misfires):
+    def _misfire(self, faulted: Points) -> Points:
+        if not faulted or not self._happens(self.conditions.misfires):
             return frozenset()
-        return frozenset({self._chance.choice(sorted(cut))})
+        return frozenset({self._chance.choice(sorted(faulted))})
 
     def _happens(self, rate: float) -> bool:
         return rate > 0 and self._chance.random() < rate
 
 
 class Runs(Protocol):
-    def run(self, cut: Points) -> Outcome: ...
+    def run(self, cut: Cut) -> Outcome: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,12 +280,12 @@ class Shuffled:
     system: Runs
     names: dict[Point, Point]
 
-    def run(self, cut: Points) -> Outcome:
+    def run(self, cut: Cut) -> Outcome:
         originals = {name: point for point, name in self.names.items()}
-        outcome = self.system.run(frozenset(originals[point] for point in cut))
+        outcome = self.system.run(frozenset(replace(fault, point=originals[fault.point]) for fault in cut))
         return replace(
             outcome,
-            cut=cut_of(cut),
+            cut=cut,
             path=self.renamed(outcome.path),
             failed=self.renamed(outcome.failed),
             calls=self.renamed(outcome.calls),

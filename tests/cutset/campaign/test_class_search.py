@@ -6,8 +6,8 @@ from tests.samples.simulated_campaign import REQUESTS, SETTINGS, SYSTEMS, change
 from cutset.campaign.class_search import ClassSearch, begin
 from cutset.model.coverage import OutOfReach, Uncoverable, nothing_reached
 from cutset.model.event import CampaignEvent, ExperimentFinished, RequestAudited
-from cutset.model.fault import BASELINE, cut_of
-from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.fault import BASELINE, Cut, cut_of
+from cutset.model.outcome import Outcome, Verdict
 from cutset.model.point import Point
 from cutset.search.cuts import CutSearch
 from cutset.search.strategies import STRATEGIES, AcrossRequests, Strategy, StrategyName
@@ -71,7 +71,7 @@ def test_what_failed_other_classes_is_a_hint_if_this_class_calls_it(settings_see
     begin(CHECKOUT, changed(SETTINGS, max_size=1), events)
     begin(HOME, SETTINGS, events)
 
-    one, two = frozenset({A}), frozenset({B, D})
+    one, two = cut_of({A}), cut_of({B, D})
     assert [settings.hints for settings in settings_seen] == [(one, two), (one,), ()]
 
 
@@ -82,7 +82,7 @@ def test_hints_are_the_same_when_a_campaign_is_resumed(settings_seen: list[Searc
     begin(CHECKOUT, SETTINGS, before)
     begin(CHECKOUT, SETTINGS, after)
 
-    assert settings_seen[0].hints == settings_seen[1].hints == (frozenset({A}),)
+    assert settings_seen[0].hints == settings_seen[1].hints == (cut_of({A}),)
 
 
 def test_weights_are_the_same_when_a_campaign_is_resumed_though_audits_vary(
@@ -124,10 +124,10 @@ def test_what_is_trusted_and_not_tried_is_reported_as_predicted(strategy: Strate
     search = begin(CHECKOUT, settings, events)
     while cuts := search.ask(9):
         for cut in cuts:
-            assert A not in cut
-            search.learn(Outcome(cut_of(cut), Verdict.FAILED))
+            assert cut != cut_of([A])
+            search.learn(Outcome(cut, Verdict.FAILED))
 
-    assert search.end().predicted == (frozenset({A}),)
+    assert search.end().predicted == (cut_of([A]),)
 
 
 def test_rounds_go_on_where_they_were_when_a_campaign_is_resumed() -> None:
@@ -151,37 +151,37 @@ def test_an_audit_takes_the_place_of_the_one_before_the_campaign_was_resumed() -
 
     assert search.ask(9) == []
     assert search.end().complete_up_to == 3
-    assert begin(HOME, SETTINGS, [during, failed(HOME.name, A)]).ask(9) == [frozenset({B})]
+    assert begin(HOME, SETTINGS, [during, failed(HOME.name, A)]).ask(9) == [cut_of({B})]
 
 
 def test_only_cuts_that_are_minimal_are_reported_as_masked() -> None:
     class Ended:
-        def ask(self, _limit: int) -> list[Points]:
+        def ask(self, _limit: int) -> list[Cut]:
             return []
 
         def learn(self, outcome: Outcome) -> None: ...
 
         def result(self) -> SearchResult:
-            small, large = frozenset({A}), frozenset({A, B})
+            small, large = cut_of({A}), cut_of({A, B})
             return SearchResult(
                 minimal_cuts=(small,),
                 complete_up_to=3,
                 finished=True,
                 left=0,
                 undecided=(),
-                masked=(Masked(small, frozenset({A, C})), Masked(large, frozenset({A, B, C}))),
+                masked=(Masked(small, cut_of({A, C})), Masked(large, cut_of({A, B, C}))),
             )
 
     search = ClassSearch(HOME, Ended(), SETTINGS, [Outcome(cut_of([A]), Verdict.FAILED)], past_rounds=0)
 
-    assert search.end().masked == ((frozenset({A}), frozenset({A, C})),)
+    assert search.end().masked == ((cut_of([A]), cut_of([A, C])),)
     assert search.end().predicted == ()
 
 
 def test_a_call_that_only_an_unproven_run_of_the_audit_made_is_tried_too() -> None:
     seen_once = replace(audited(HOME.name, A), calls=frozenset({A, B}))
 
-    assert set(begin(HOME, SETTINGS, [seen_once]).ask(9)) == {frozenset({A}), frozenset({B})}
+    assert set(begin(HOME, SETTINGS, [seen_once]).ask(9)) == {cut_of({A}), cut_of({B})}
 
 
 def test_what_is_only_trusted_to_fail_is_not_part_of_what_rests_on_determinism_alone() -> None:
@@ -190,4 +190,4 @@ def test_what_is_only_trusted_to_fail_is_not_part_of_what_rests_on_determinism_a
 
     end = begin(CHECKOUT, trusting, events).end()
 
-    assert (end.complete_up_to, end.exact_up_to, end.predicted) == (3, 0, (frozenset({A}),))
+    assert (end.complete_up_to, end.exact_up_to, end.predicted) == (3, 0, (cut_of([A]),))

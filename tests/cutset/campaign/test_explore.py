@@ -26,7 +26,7 @@ from cutset.model.event import (
     RequestAudited,
     RequestFinished,
 )
-from cutset.model.fault import Cut, points_of
+from cutset.model.fault import Cut, cut_of, points_of
 from cutset.model.finding import findings_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
@@ -91,7 +91,7 @@ def experiments_of(events: list[CampaignEvent]) -> list[tuple[str, Cut]]:
 
 
 def found(events: list[CampaignEvent]) -> set[tuple[str, Points]]:
-    return {(finding.request, points_of(finding.cut)) for finding in findings_of(events)}
+    return {(finding.request, finding.cut) for finding in findings_of(events)}
 
 
 def test_finds_every_minimal_cut_of_every_request(tmp_path: Path) -> None:
@@ -120,6 +120,39 @@ def test_a_request_that_behaves_unlike_when_it_was_audited_is_not_complete_until
 
     run(tmp_path, SimulatedLaboratory())
     assert summarise(recorded(tmp_path)).complete
+
+
+def test_what_survived_once_is_tried_again_when_requests_turn_out_to_vary(tmp_path: Path) -> None:
+    class Moody(SimulatedLaboratory):
+        """By good luck the first request with a fatal fault survives. That the next one fails a share is a warning."""
+
+        lucky: Cut = frozenset()
+        varying = False
+
+        def expect_variation(self, request: Request) -> None:
+            assert request.name == "GET /"
+            self.varying = True
+
+        async def run(self, request: Request, cut: Cut) -> Outcome:
+            outcome = await super().run(request, cut)
+            if request.name != "GET /":
+                return outcome
+            if self.varying or (outcome.verdict is Verdict.FAILED and self.lucky):
+                return replace(outcome, trials=10, failures=5 if outcome.verdict is Verdict.FAILED else 0)
+            if outcome.verdict is not Verdict.FAILED:
+                return outcome
+            self.lucky, points = cut, points_of(cut)
+            path = outcome.calls - points
+            return replace(outcome, verdict=Verdict.SURVIVED, path=path, failed=points, trials=1, failures=0)
+
+    laboratory = Moody()
+    events = run(tmp_path, laboratory, changed(SETTINGS, parallel=1))
+
+    assert found(events) == TRUTH
+    assert experiments_of(events).count(("GET /", laboratory.lucky)) == 2
+    summary = next(each for each in summarise(events).requests if each.name == "GET /")
+    assert (summary.complete_up_to, summary.trials) == (3, 10)
+    assert summary.varies == "of requests with the same failures some failed and some did not"
 
 
 @pytest.mark.parametrize("strategy", [StrategyName.LDFI, StrategyName.MICROFI, StrategyName.FASTFI])
@@ -171,7 +204,7 @@ def test_a_strategy_that_proves_less_than_was_asked_for_is_not_complete(tmp_path
     assert {end.reason for end in ends} == {
         "the strategy `fastfi` has nothing left to try, or its proof takes too long"
     }
-    assert all(end.complete_up_to < SETTINGS.limits.max_size and "as printed" in end.assumption for end in ends)
+    assert all(end.complete_up_to < SETTINGS.max_size and "as printed" in end.assumption for end in ends)
 
 
 def test_another_strategy_continues_what_one_has_begun(tmp_path: Path) -> None:
@@ -345,7 +378,7 @@ def test_what_failed_one_class_is_trusted_by_the_next_only_if_told_so(tmp_path: 
     trusting = changed(settings, across_requests=AcrossRequests.TRUST)
     trusted = run(tmp_path / "trust", SimulatedLaboratory(), trusting)
 
-    session = frozenset({Point("simulated", "session")})
+    session = cut_of({Point("simulated", "session")})
     assert ("POST /checkout", session) in found(verified)
     assert ("POST /checkout", session) not in found(trusted)
     (end,) = [event for event in trusted if isinstance(event, RequestFinished) and event.request == "POST /checkout"]

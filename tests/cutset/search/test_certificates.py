@@ -1,11 +1,13 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.samples.call_systems import hidden_calls, points, run, subsets, systems
+from tests.samples.call_systems import faults, hidden_calls, points, run, subsets, systems
 
+from cutset.model.effect import EffectChoice
 from cutset.model.fault import cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.search.certificates import Evidence, explain
+from cutset.search.elements import Elements
 from cutset.search.strategy import Certificates, Masked
 from cutset.simulation.simulated import Call, FirstOf, Optional, System, all_points
 
@@ -24,14 +26,14 @@ def unknown(cut: Points) -> Outcome:
 
 
 def evidence_of(kind: Certificates, *outcomes: Outcome) -> Evidence:
-    evidence = Evidence(kind)
+    evidence = Evidence(kind, Elements(EffectChoice()))
     for outcome in outcomes:
         evidence.learn(outcome)
     return evidence
 
 
 def covers(evidence: Evidence, *names: str) -> bool:
-    return evidence.covers(evidence.to_bits(points(*names)))
+    return evidence.covers(evidence.elements.to_bits(faults(*names)))
 
 
 # ------------------------------------------------------------------------------------- soundness
@@ -40,12 +42,12 @@ def covers(evidence: Evidence, *names: str) -> bool:
 @st.composite
 def evidences(draw: st.DrawFn, system: System, kind: Certificates) -> Evidence:
     cuts = draw(st.lists(st.frozensets(st.sampled_from(sorted(all_points(system)))), max_size=6))
-    return evidence_of(kind, *(run(system, cut, turn) for turn, cut in enumerate([points(), *cuts])))
+    return evidence_of(kind, *(run(system, cut, turn) for turn, cut in enumerate([faults(), *map(cut_of, cuts)])))
 
 
 def assert_sound(system: System, evidence: Evidence) -> None:
     for each in subsets(all_points(system), 4):
-        if evidence.covers(evidence.to_bits(each)):
+        if evidence.covers(evidence.elements.to_bits(each)):
             assert run(system, each).verdict is Verdict.SURVIVED, sorted(map(str, each))
 
 
@@ -73,9 +75,9 @@ def test_what_exact_certificates_cover_survives_wherever_calls_are_hidden(data: 
 def test_a_call_that_answered_in_vain_is_relied_on_by_exact_certificates() -> None:
     """Y's loss skips M only because X answered; without X, too, M is called after all."""
     system = Optional(Optional(Call("X"), Call("Y")), Call("M"))
-    evidence = evidence_of(Certificates.EXACT, run(system, points()), run(system, points("Y")))
+    evidence = evidence_of(Certificates.EXACT, run(system, faults()), run(system, faults("Y")))
 
-    assert run(system, points("X", "Y", "M")).verdict is Verdict.FAILED
+    assert run(system, faults("X", "Y", "M")).verdict is Verdict.FAILED
     assert not covers(evidence, "X", "Y", "M")
 
 
@@ -83,11 +85,11 @@ def test_a_call_that_answered_in_vain_is_relied_on_by_exact_certificates() -> No
 @given(st.data(), systems(hidden=True, most_replicas=2))
 def test_independent_covers_all_that_exact_covers(data: st.DataObject, system: System) -> None:
     cuts = data.draw(st.lists(st.frozensets(st.sampled_from(sorted(all_points(system)))), max_size=6))
-    outcomes = [run(system, cut, turn) for turn, cut in enumerate(cuts)]
+    outcomes = [run(system, cut_of(cut), turn) for turn, cut in enumerate(cuts)]
     exact, independent = (evidence_of(kind, *outcomes) for kind in (Certificates.EXACT, Certificates.INDEPENDENT))
 
     for each in subsets(all_points(system), 4):
-        assert independent.covers(independent.to_bits(each)) or not exact.covers(exact.to_bits(each))
+        assert independent.covers(independent.elements.to_bits(each)) or not exact.covers(exact.elements.to_bits(each))
 
 
 # ------------------------------------------------------------------------------------- what a survivor proves
@@ -95,7 +97,7 @@ def test_independent_covers_all_that_exact_covers(data: st.DataObject, system: S
 
 def test_exact_certificates_cover_only_sets_in_which_as_much_fails() -> None:
     system = FirstOf((Call("A"), Call("B")))
-    outcomes = run(system, points()), run(system, points("A"))
+    outcomes = run(system, faults()), run(system, faults("A"))
 
     exact, independent = (evidence_of(kind, *outcomes) for kind in (Certificates.EXACT, Certificates.INDEPENDENT))
 
@@ -107,7 +109,7 @@ def test_exact_certificates_cover_only_sets_in_which_as_much_fails() -> None:
 
 def test_independent_certificates_say_nothing_of_a_call_that_vanished_unless_as_much_fails() -> None:
     system = Optional(Call("X"), Call("Y"))
-    evidence = evidence_of(Certificates.INDEPENDENT, run(system, points()), run(system, points("X")))
+    evidence = evidence_of(Certificates.INDEPENDENT, run(system, faults()), run(system, faults("X")))
 
     assert not covers(evidence, "Y")
     assert covers(evidence, "X", "Y")
@@ -116,14 +118,14 @@ def test_independent_certificates_say_nothing_of_a_call_that_vanished_unless_as_
 
 def test_a_call_vanishes_whichever_of_the_two_runs_is_learnt_first() -> None:
     system = Optional(Call("X"), Call("Y"))
-    evidence = evidence_of(Certificates.INDEPENDENT, run(system, points("X")), run(system, points()))
+    evidence = evidence_of(Certificates.INDEPENDENT, run(system, faults("X")), run(system, faults()))
 
     assert not covers(evidence, "Y")
 
 
 def test_a_replica_of_a_vanished_call_that_appears_later_is_not_covered_either() -> None:
     system = Optional(Call("X"), Call("Y", replicas=2))
-    evidence = evidence_of(Certificates.INDEPENDENT, run(system, points()), run(system, points("X")))
+    evidence = evidence_of(Certificates.INDEPENDENT, run(system, faults()), run(system, faults("X")))
     assert not covers(evidence, "Y1")
 
     assert not covers(evidence, "Y1", "Y2")
@@ -202,9 +204,9 @@ def test_only_the_smallest_failing_sets_are_kept() -> None:
     )
     evidence.learn(failing(points("A", "D")))
 
-    assert {evidence.to_points(cut) for cut in evidence.failing} == {points("A"), points("C", "D")}
-    assert evidence.contains_failing(evidence.to_bits(points("A", "X")))
-    assert not evidence.contains_failing(evidence.to_bits(points("C")))
+    assert {evidence.elements.to_cut(cut) for cut in evidence.failing} == {faults("A"), faults("C", "D")}
+    assert evidence.contains_failing(evidence.elements.to_bits(faults("A", "X")))
+    assert not evidence.contains_failing(evidence.elements.to_bits(faults("C")))
 
 
 def test_undecided_is_what_stayed_unknown_and_nothing_else_decides() -> None:
@@ -212,12 +214,12 @@ def test_undecided_is_what_stayed_unknown_and_nothing_else_decides() -> None:
         Certificates.INDEPENDENT, unknown(points("A")), unknown(points("B", "C")), unknown(points("D"))
     )
     evidence.learn(unknown(points("A")))
-    assert list(map(evidence.to_points, evidence.undecided())) == [points("A"), points("B", "C"), points("D")]
+    assert list(map(evidence.elements.to_cut, evidence.undecided())) == [faults("A"), faults("B", "C"), faults("D")]
 
     evidence.learn(failing(points("B")))
     evidence.learn(survived(points(), points("A")))
 
-    assert list(map(evidence.to_points, evidence.undecided())) == [points("A")]
+    assert list(map(evidence.elements.to_cut, evidence.undecided())) == [faults("A")]
 
 
 def test_masked_names_the_smallest_survivor() -> None:
@@ -229,7 +231,7 @@ def test_masked_names_the_smallest_survivor() -> None:
         failing(points("B")),
     )
 
-    assert evidence.masked() == (Masked(points("Y"), points("X", "Y")),)
+    assert evidence.masked() == (Masked(faults("Y"), faults("X", "Y")),)
 
 
 # ------------------------------------------------------------------------------------- explanations
@@ -253,7 +255,7 @@ HISTORY = (BASELINE, WITHOUT_A, failing(points("B")), unknown(points("C")))
 def test_explains_by_the_experiment_that_proves_it(
     names: tuple[str, ...], verdict: Verdict, because: Outcome | None, reason: str
 ) -> None:
-    explanation = explain(HISTORY, points(*names), Certificates.INDEPENDENT)
+    explanation = explain(HISTORY, faults(*names), Certificates.INDEPENDENT)
 
     assert (explanation.verdict, explanation.because) == (verdict, because)
     assert reason in explanation.reason
@@ -263,12 +265,12 @@ def test_a_masked_cut_is_explained_by_its_own_failure_and_what_masks_it_by_its_o
     survivor = survived(points("X", "Y"), points("A"))
     history = (survived(points(), points("A", "Y")), failing(points("Y")), survivor)
 
-    assert explain(history, points("Y"), Certificates.INDEPENDENT).verdict is Verdict.FAILED
-    assert explain(history, points("X", "Y"), Certificates.INDEPENDENT).because == survivor
+    assert explain(history, faults("Y"), Certificates.INDEPENDENT).verdict is Verdict.FAILED
+    assert explain(history, faults("X", "Y"), Certificates.INDEPENDENT).because == survivor
 
 
 def test_a_cut_that_survived_by_chance_and_then_failed_is_explained_as_failing() -> None:
     """As in the result of the search: where paths vary, a set is asked for again."""
     history = (survived(points(), points("A", "B")), survived(points("A"), points("B")), failing(points("A")))
 
-    assert explain(history, points("A"), Certificates.INDEPENDENT).verdict is Verdict.FAILED
+    assert explain(history, faults("A"), Certificates.INDEPENDENT).verdict is Verdict.FAILED

@@ -2,6 +2,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.samples.call_systems import points, subsets
 
+from cutset.model.fault import points_of
 from cutset.model.outcome import Points
 from cutset.search.clauses import Clauses
 
@@ -19,7 +20,7 @@ def formula(paths: list[Points]) -> Clauses:
 @settings(max_examples=200, deadline=None)
 @given(PATHS, st.integers(0, 4))
 def test_every_minimal_hitting_set_comes_once_and_nothing_else(paths: list[Points], max_size: int) -> None:
-    hitting = [chosen for chosen in subsets(EVERY, max_size) if all(chosen & path for path in paths)]
+    hitting = [chosen for chosen in map(points_of, subsets(EVERY, max_size)) if all(chosen & path for path in paths)]
     minimal = [chosen for chosen in hitting if not any(other < chosen for other in hitting)]
 
     found = list(formula(paths).hitting_sets(max_size))

@@ -14,6 +14,7 @@ from tests.samples.call_systems import (
     LIMITS,
     assert_right,
     explore,
+    faults,
     hidden_calls,
     is_honest,
     outcome_of,
@@ -23,7 +24,7 @@ from tests.samples.call_systems import (
     systems,
 )
 
-from cutset.model.fault import cut_of
+from cutset.model.fault import Cut, cut_of, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.search.cuts import CutSearch
 from cutset.search.steps import cover, state
@@ -90,7 +91,7 @@ def test_finds_exactly_the_minimal_cuts_of_any_monotone_system(
     assert_right(result, minimal_cuts_by_brute_force(system, chosen.max_size), system)
     assert (result.complete_up_to, result.left) == (chosen.max_size, 0)
     assert (result.predicted, result.masked) == ((), ())
-    assert asked[0] == points()
+    assert asked[0] == faults()
     assert max(asked.count(cut) for cut in asked) <= REPEATED_ASKS  # where routing avoids faults, paths seem to vary
 
 
@@ -108,7 +109,7 @@ def test_names_that_lie_about_which_points_are_replicas_lose_nothing(
 
     asked = explore(search, shuffled, limit)
 
-    truth = {shuffled.renamed(cut) for cut in minimal_cuts_by_brute_force(system, chosen.max_size)}
+    truth = {cut_of(shuffled.renamed(points_of(cut))) for cut in minimal_cuts_by_brute_force(system, chosen.max_size)}
     assert is_honest(search.result(), truth)
     assert search.result().finished
     assert max(asked.count(cut) for cut in asked) <= REPEATED_ASKS  # to such names, paths seem to vary
@@ -227,7 +228,7 @@ def test_counter_examples_to_other_searches(
 
     explore(search, Simulation(system), limit)
 
-    assert set(search.result().minimal_cuts) == {points(*cut) for cut in cuts}
+    assert set(search.result().minimal_cuts) == {faults(*cut) for cut in cuts}
     assert search.result().finished
 
 
@@ -239,7 +240,7 @@ def test_one_shot_takes_two_rounds_where_replicas_are_known_and_equal(seed: int)
     explore(search, Simulation(system))
 
     assert search.result().rounds == 2
-    assert set(search.result().minimal_cuts) == {frozenset(points_of_call(Call(api, replicas=3))) for api in "ABCD"}
+    assert set(search.result().minimal_cuts) == {cut_of(points_of_call(Call(api, replicas=3))) for api in "ABCD"}
 
 
 def test_a_round_has_at_most_the_size_that_was_set() -> None:
@@ -304,8 +305,8 @@ def test_a_smaller_set_that_is_still_open_counts_though_a_larger_one_is_found_fi
     """Exact: {A} is covered, {A, B} and {B} are not."""
     system = All((Optional(Call("A")), Call("B")))
     search = CutSearch(SearchSettings(2, Certificates.EXACT))
-    search.learn(run(system, points()))
-    search.learn(run(system, points("A")))
+    search.learn(run(system, faults()))
+    search.learn(run(system, faults("A")))
 
     assert search.result().complete_up_to == 0
 
@@ -315,7 +316,7 @@ def test_only_an_unknown_cut_that_no_other_experiment_decides_is_undecided() -> 
     search = CutSearch(SearchSettings(2))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=a1 | b1))
     search.learn(Outcome(cut_of(a1), Verdict.UNKNOWN))
-    assert search.result().undecided == (a1,)
+    assert search.result().undecided == (cut_of(a1),)
 
     search.learn(Outcome(cut_of(b1), Verdict.SURVIVED, path=a2 | b2))
 
@@ -329,11 +330,11 @@ def test_an_unknown_outcome_is_reported_as_undecided_and_not_asked_again() -> No
     while cuts := search.ask(9):
         asked += cuts
         for cut in cuts:
-            search.learn(Outcome(cut_of(cut), Verdict.UNKNOWN) if cut == points("A") else run(system, cut))
+            search.learn(Outcome(cut, Verdict.UNKNOWN) if cut == faults("A") else run(system, cut))
 
-    assert asked.count(points("A")) == 1
-    assert search.result().undecided == (points("A"),)
-    assert search.result().minimal_cuts == (points("B"),)
+    assert asked.count(faults("A")) == 1
+    assert search.result().undecided == (faults("A"),)
+    assert search.result().minimal_cuts == (faults("B"),)
 
 
 # ------------------------------------------------------------------------------------- what it is told
@@ -342,7 +343,7 @@ def test_an_unknown_outcome_is_reported_as_undecided_and_not_asked_again() -> No
 def test_the_first_cut_asked_for_is_the_baseline_and_nothing_is_while_its_answer_is_out() -> None:
     search = CutSearch(SearchSettings(3))
 
-    assert search.ask(10) == [points()]
+    assert search.ask(10) == [faults()]
     assert search.ask(10) == []
     assert search.result().left == 1
 
@@ -353,7 +354,7 @@ def test_a_failing_baseline_ends_the_search() -> None:
     search.learn(Outcome(frozenset(), Verdict.FAILED))
 
     assert search.ask(1) == []
-    assert search.result().minimal_cuts == (points(),)
+    assert search.result().minimal_cuts == (faults(),)
     assert search.result().finished
 
 
@@ -364,16 +365,16 @@ def test_an_unknown_baseline_ends_the_search_undecided() -> None:
 
     assert search.ask(1) == []
     assert search.result().minimal_cuts == ()
-    assert search.result().undecided == (points(),)
+    assert search.result().undecided == (faults(),)
 
 
 def test_a_baseline_that_is_known_at_last_starts_the_search() -> None:
     search = CutSearch(SearchSettings(1))
     search.ask(1)
     search.learn(Outcome(frozenset(), Verdict.UNKNOWN))
-    search.learn(run(Call("A"), points()))
+    search.learn(run(Call("A"), faults()))
 
-    assert search.ask(1) == [points("A")]
+    assert search.ask(1) == [faults("A")]
 
 
 @pytest.mark.parametrize("certificates", Certificates)
@@ -381,11 +382,11 @@ def test_a_tolerated_delay_does_not_keep_the_search_from_ending(certificates: Ce
     """A delayed call still succeeds, so the faulted point is on the surviving path."""
     every = points("A", "B")
     search = CutSearch(SearchSettings(2, certificates))
-    asked: list[Points] = []
+    asked: list[Cut] = []
     while cuts := search.ask(4):
         asked += cuts
         for cut in cuts:
-            search.learn(Outcome(cut_of(cut), Verdict.SURVIVED, path=every, calls=every))
+            search.learn(Outcome(cut, Verdict.SURVIVED, path=every, calls=every))
 
     assert len(set(asked)) == len(asked)
     assert search.result().minimal_cuts == ()
@@ -394,8 +395,8 @@ def test_a_tolerated_delay_does_not_keep_the_search_from_ending(certificates: Ce
 
 def test_degraded_is_survived() -> None:
     search = CutSearch(SearchSettings(1))
-    search.learn(run(Call("A"), points()))
-    search.learn(replace(run(Call("B"), points()), cut=cut_of(points("A")), verdict=Verdict.DEGRADED))
+    search.learn(run(Call("A"), faults()))
+    search.learn(replace(run(Call("B"), faults()), cut=faults("A"), verdict=Verdict.DEGRADED))
 
     assert search.result().minimal_cuts == ()
     assert search.result().finished
@@ -425,17 +426,17 @@ def test_history_that_lacks_the_baseline_does_not_replace_it() -> None:
     """Only the baseline shows that the loss of X hides Y."""
     system = Optional(Call("X"), Call("Y"))
     search = CutSearch(SearchSettings(2))
-    search.learn(run(system, points("X")))
+    search.learn(run(system, faults("X")))
     assert search.result().complete_up_to == -1
 
     explore(search, Simulation(system))
 
-    assert search.result().minimal_cuts == (points("Y"),)
+    assert search.result().minimal_cuts == (faults("Y"),)
 
 
 def test_a_failure_in_history_proves_nothing_of_other_sets() -> None:
     search = CutSearch(SearchSettings(2))
-    search.learn(Outcome(cut_of(points("A")), Verdict.FAILED))
+    search.learn(Outcome(faults("A"), Verdict.FAILED))
 
     assert (search.result().complete_up_to, search.result().finished) == (-1, False)
 
@@ -453,7 +454,7 @@ def test_further_runs_without_faults_may_be_learnt_at_any_time(
         asked += cuts
         for cut in cuts:
             if chance.random() < 0.5:
-                search.learn(simulation.run(points()))
+                search.learn(simulation.run(faults()))
             search.learn(simulation.run(cut))
 
     assert_right(search.result(), minimal_cuts_by_brute_force(system, chosen.max_size), system)
@@ -471,13 +472,13 @@ class PatientLaboratory:
     balancer: Balancer
     tries: int = 60
 
-    def run(self, cut: Points) -> Outcome:
+    def run(self, cut: Cut) -> Outcome:
         for _ in range(self.tries):
-            execution = Execution(cut, balancer=self.balancer, chance=self.chance)
+            execution = Execution(points_of(cut), balancer=self.balancer, chance=self.chance)
             path = execution.run(self.system)
-            if not cut or execution.calls & cut:
+            if not cut or execution.calls & points_of(cut):
                 return outcome_of(execution, path)
-        return Outcome(cut_of(cut), Verdict.UNKNOWN, reason="never fired")
+        return Outcome(cut, Verdict.UNKNOWN, reason="never fired")
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -497,7 +498,7 @@ def test_where_caches_make_paths_vary_it_finds_what_may_fail(system: System, see
     laboratory = PatientLaboratory(system, chance, Balancer(Balance.RANDOM, chance))
     search = CutSearch(SearchSettings(2, seed=seed))
     for _ in range(20):  # what no fault-free run calls, nobody knows of
-        search.learn(laboratory.run(points()))
+        search.learn(laboratory.run(faults()))
 
     asked = explore(search, laboratory)
 
@@ -525,19 +526,19 @@ def test_a_cut_that_fails_while_more_faults_survive_is_reported_as_masked() -> N
 
     explore(search, Simulation(Optional(Call("X"), Call("Y"))))
     assert search.result().masked == ()
-    search.learn(run(Optional(Call("X"), Call("Y")), points("X", "Y")))
+    search.learn(run(Optional(Call("X"), Call("Y")), faults("X", "Y")))
 
-    assert search.result().masked == (Masked(points("Y"), points("X", "Y")),)
-    assert search.result().minimal_cuts == (points("Y"),)
+    assert search.result().masked == (Masked(faults("Y"), faults("X", "Y")),)
+    assert search.result().minimal_cuts == (faults("Y"),)
 
 
 def test_a_cut_that_survives_at_times_is_not_masked_by_itself() -> None:
     search = CutSearch(SearchSettings(1))
-    search.learn(run(All((Call("A"), Call("B"))), points()))
-    search.learn(Outcome(cut_of(points("A")), Verdict.SURVIVED, path=points("B"), calls=points("B")))
-    search.learn(Outcome(cut_of(points("A")), Verdict.FAILED))
+    search.learn(run(All((Call("A"), Call("B"))), faults()))
+    search.learn(Outcome(faults("A"), Verdict.SURVIVED, path=points("B"), calls=points("B")))
+    search.learn(Outcome(faults("A"), Verdict.FAILED))
 
-    assert search.result().minimal_cuts == (points("A"),)
+    assert search.result().minimal_cuts == (faults("A"),)
     assert search.result().masked == ()
 
 
@@ -548,12 +549,12 @@ def test_a_cut_that_survives_at_times_is_not_masked_by_itself() -> None:
 @pytest.mark.parametrize("hint", "ABCD")
 def test_what_failed_another_request_is_tried_first_and_verified(hint: str, seed: int) -> None:
     system = All((Call("A"), Call("B"), Optional(Call("C")), Call("D")))
-    search = CutSearch(SearchSettings(1, hints=(points(hint),), seed=seed))
+    search = CutSearch(SearchSettings(1, hints=(faults(hint),), seed=seed))
 
     asked = explore(search, Simulation(system))
 
-    assert asked[1] == points(hint)
-    assert set(search.result().minimal_cuts) == {points(api) for api in "ABD"}
+    assert asked[1] == faults(hint)
+    assert set(search.result().minimal_cuts) == {faults(api) for api in "ABD"}
 
 
 @settings(max_examples=100, deadline=None)
@@ -561,7 +562,7 @@ def test_what_failed_another_request_is_tried_first_and_verified(hint: str, seed
 def test_hints_that_are_wrong_change_no_result(data: st.DataObject, system: System, limit: int) -> None:
     every = sorted(all_points(system))
     hints = data.draw(st.lists(st.frozensets(st.sampled_from(every), min_size=1, max_size=3), max_size=3))
-    chosen = replace(data.draw(searches(system)), hints=tuple(hints))
+    chosen = replace(data.draw(searches(system)), hints=tuple(map(cut_of, hints)))
     search = CutSearch(chosen)
 
     explore(search, Simulation(system), limit)
@@ -570,15 +571,15 @@ def test_hints_that_are_wrong_change_no_result(data: st.DataObject, system: Syst
 
 
 def test_trusted_hints_are_taken_as_failing_and_the_assumption_says_so() -> None:
-    hints = (points("A"),)
+    hints = (faults("A"),)
     trusting = CutSearch(SearchSettings(1, hints=hints, trust_hints=True))
     verifying = CutSearch(SearchSettings(1, hints=hints))
     assert not trusting.result().finished
 
     asked = explore(trusting, Simulation(All((Call("A"), Call("B")))))
 
-    assert points("A") not in asked
-    assert set(trusting.result().minimal_cuts) == {points("A"), points("B")}
+    assert faults("A") not in asked
+    assert set(trusting.result().minimal_cuts) == {faults("A"), faults("B")}
     assert "what failed another request fails this one" in trusting.result().assumption
     assert "what failed another request" not in verifying.result().assumption
 
@@ -590,7 +591,7 @@ def test_of_equal_size_the_heaviest_are_tried_first(seed: int) -> None:
 
     asked = explore(search, Simulation(All(tuple(Call(api) for api in "ABCD"))), limit=1)
 
-    assert asked == [points(), *(points(api) for api in "DCBA")]
+    assert asked == [faults(), *(faults(api) for api in "DCBA")]
 
 
 def test_weights_are_of_apis_whichever_replica_serves() -> None:
@@ -600,7 +601,7 @@ def test_weights_are_of_apis_whichever_replica_serves() -> None:
 
     asked = explore(search, Simulation(system), limit=1)
 
-    assert asked[1] == points("B1", "B2")
+    assert asked[1] == faults("B1", "B2")
 
 
 # ------------------------------------------------------------------------------------- determinism

@@ -7,7 +7,7 @@ from benchmarks.fastfi_solver import dfs_based_solver
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cutset.model.fault import cut_of
+from cutset.model.fault import Cut, cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.search.clauses import Clauses
@@ -36,6 +36,10 @@ def explore(search: FastFi, system: System) -> list[Points]:
 
 def points(*apis: str) -> Points:
     return frozenset(Point("simulated", api) for api in apis)
+
+
+def faults(*apis: str) -> Cut:
+    return cut_of(points(*apis))
 
 
 @settings(max_examples=200, deadline=None)
@@ -105,8 +109,8 @@ def test_as_printed_a_single_point_of_failure_hides_larger_cuts() -> None:
     explore(printed, system)
     explore(repaired, system)
 
-    assert printed.result().minimal_cuts == (points("A"),)
-    assert set(repaired.result().minimal_cuts) == {points("A"), points("B", "C")}
+    assert printed.result().minimal_cuts == (faults("A"),)
+    assert set(repaired.result().minimal_cuts) == {faults("A"), faults("B", "C")}
 
 
 def test_a_tolerated_failure_hides_a_mandatory_call_from_path_clauses() -> None:
@@ -114,7 +118,7 @@ def test_a_tolerated_failure_hides_a_mandatory_call_from_path_clauses() -> None:
 
     asked = explore(search, Optional(Call("X"), Call("Y")))
 
-    assert points("Y") not in asked
+    assert faults("Y") not in asked
     assert search.result().minimal_cuts == ()
 
 
@@ -147,7 +151,7 @@ def test_whatever_stays_unknown_hides_no_other_cut(paths: list[str], max_size: i
     while cuts := search.ask(1):
         asked += cuts
         known = not cuts[0] or chance.random() < 0.7
-        search.learn(Simulation(system).run(cuts[0]) if known else Outcome(cut_of(cuts[0]), Verdict.UNKNOWN))
+        search.learn(Simulation(system).run(cuts[0]) if known else Outcome(cuts[0], Verdict.UNKNOWN))
 
     result = search.result()
     truth = minimal_cuts_by_brute_force(system, max_size)
@@ -162,18 +166,18 @@ def test_k_rises_by_one_when_the_candidates_of_a_size_run_out() -> None:
 
     asked = explore(search, choice_of(["A", "B", "C"]))
 
-    assert asked == [points(), points("A"), points("A", "B"), points("A", "B", "C")]
+    assert asked == [faults(), faults("A"), faults("A", "B"), faults("A", "B", "C")]
     assert all(smaller < larger for smaller, larger in pairwise(asked))
 
 
 def test_a_failing_baseline_ends_the_search() -> None:
     search = FastFi(SearchSettings(3))
-    assert search.ask(1) == [points()]
+    assert search.ask(1) == [faults()]
     assert search.result().complete_up_to == -1
     search.learn(Outcome(frozenset(), Verdict.FAILED))
 
     assert search.ask(1) == []
-    assert search.result().minimal_cuts == (points(),)
+    assert search.result().minimal_cuts == (faults(),)
 
 
 def test_asks_for_nothing_while_an_answer_is_out() -> None:

@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutset.model.fault import cut_of
+from cutset.model.fault import Cut, cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.search.intellifi import IntelliFi
@@ -15,6 +15,10 @@ PATHS = st.lists(st.sets(st.sampled_from("ABCDEFG"), min_size=1), min_size=1, ma
 
 def points(*apis: str) -> Points:
     return frozenset(Point("simulated", api) for api in apis)
+
+
+def faults(*apis: str) -> Cut:
+    return cut_of(points(*apis))
 
 
 @settings(max_examples=200, deadline=None)
@@ -33,15 +37,15 @@ def test_without_nested_calls_it_finds_exactly_the_minimal_cuts(paths: list[str]
 def test_a_call_that_failed_because_of_one_further_down_is_not_faulted_itself() -> None:
     search = IntelliFi(SearchSettings(2))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("Callee", "Other", "Upstream")))
-    assert search.ask(1) == [points("Callee")]
-    search.learn(Outcome(cut_of(points("Callee")), Verdict.FAILED, failed=points("Callee", "Upstream")))
+    assert search.ask(1) == [faults("Callee")]
+    search.learn(Outcome(faults("Callee"), Verdict.FAILED, failed=points("Callee", "Upstream")))
 
-    assert search.ask(9) == [points("Other")]
-    search.learn(Outcome(cut_of(points("Other")), Verdict.FAILED, failed=points("Other")))
+    assert search.ask(9) == [faults("Other")]
+    search.learn(Outcome(faults("Other"), Verdict.FAILED, failed=points("Other")))
     assert search.ask(9) == []
     result = search.result()
-    assert set(result.minimal_cuts) == {points("Callee"), points("Other")}
-    assert result.predicted == (points("Upstream"),)
+    assert set(result.minimal_cuts) == {faults("Callee"), faults("Other")}
+    assert result.predicted == (faults("Upstream"),)
     assert result.finished
     assert result.complete_up_to == 0
 
@@ -49,26 +53,24 @@ def test_a_call_that_failed_because_of_one_further_down_is_not_faulted_itself() 
 def test_an_upstream_failure_that_the_request_survived_rules_nothing_out() -> None:
     search = IntelliFi(SearchSettings(2))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("Callee", "Other", "Upstream")))
-    search.learn(
-        Outcome(cut_of(points("Callee")), Verdict.SURVIVED, path=points("Other"), failed=points("Callee", "Upstream"))
-    )
-    search.learn(Outcome(cut_of(points("Other")), Verdict.SURVIVED, path=points("Callee", "Upstream")))
+    search.learn(Outcome(faults("Callee"), Verdict.SURVIVED, path=points("Other"), failed=points("Callee", "Upstream")))
+    search.learn(Outcome(faults("Other"), Verdict.SURVIVED, path=points("Callee", "Upstream")))
 
-    assert set(search.ask(9)) == {points("Callee", "Other"), points("Other", "Upstream")}
+    assert set(search.ask(9)) == {faults("Callee", "Other"), faults("Other", "Upstream")}
     assert search.result().predicted == ()
 
 
 def test_a_prediction_holds_as_long_as_it_hits_every_path() -> None:
     search = IntelliFi(SearchSettings(2))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("Callee", "Upstream")))
-    search.learn(Outcome(cut_of(points("Callee")), Verdict.FAILED, failed=points("Callee", "Upstream")))
+    search.learn(Outcome(faults("Callee"), Verdict.FAILED, failed=points("Callee", "Upstream")))
     assert search.ask(9) == []
-    assert search.result().predicted == (points("Upstream"),)
+    assert search.result().predicted == (faults("Upstream"),)
 
-    search.learn(Outcome(cut_of(points("Other")), Verdict.SURVIVED, path=points("Callee", "Upstream", "Second")))
+    search.learn(Outcome(faults("Other"), Verdict.SURVIVED, path=points("Callee", "Upstream", "Second")))
     assert search.ask(9) == []
     assert search.result().finished
 
-    search.learn(Outcome(cut_of(points("Other", "Second")), Verdict.SURVIVED, path=points("Callee", "Third")))
-    assert search.ask(9) == [points("Third", "Upstream")]
+    search.learn(Outcome(faults("Other", "Second"), Verdict.SURVIVED, path=points("Callee", "Third")))
+    assert search.ask(9) == [faults("Third", "Upstream")]
     assert search.result().predicted == ()

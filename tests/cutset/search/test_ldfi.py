@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutset.model.fault import cut_of
+from cutset.model.fault import Cut, cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.search import ldfi
@@ -16,6 +16,10 @@ PATHS = st.lists(st.sets(st.sampled_from("ABCDEFG"), min_size=1), min_size=1, ma
 
 def points(*apis: str) -> Points:
     return frozenset(Point("simulated", api) for api in apis)
+
+
+def faults(*apis: str) -> Cut:
+    return cut_of(points(*apis))
 
 
 def choice_of(*paths: str) -> Routes:
@@ -38,15 +42,15 @@ def test_finds_exactly_the_minimal_cuts_of_any_monotone_request(paths: list[str]
 def test_a_round_has_all_candidates_of_the_present_size_and_drops_none() -> None:
     search = Ldfi(SearchSettings(2))
     simulation = Simulation(choice_of("AB", "CD"))
-    assert search.ask(9) == [points()]
-    search.learn(simulation.run(points()))
+    assert search.ask(9) == [faults()]
+    search.learn(simulation.run(faults()))
 
-    assert search.ask(1) == [points("A")]
-    search.learn(simulation.run(points("A")))
-    assert search.ask(9) == [points("B")]  # though C or D has to fail along with it, as {A} has shown
+    assert search.ask(1) == [faults("A")]
+    search.learn(simulation.run(faults("A")))
+    assert search.ask(9) == [faults("B")]  # though C or D has to fail along with it, as {A} has shown
     assert search.ask(9) == []
-    search.learn(simulation.run(points("B")))
-    assert set(search.ask(9)) == {points(*pair) for pair in ("AC", "AD", "BC", "BD")}
+    search.learn(simulation.run(faults("B")))
+    assert set(search.ask(9)) == {faults(*pair) for pair in ("AC", "AD", "BC", "BD")}
     assert search.result().rounds == 3
     assert search.result().complete_up_to == 1
 
@@ -98,14 +102,14 @@ def test_past_outcomes_in_any_order_are_not_asked_again(paths: list[str], max_si
 def test_an_unknown_cut_is_undecided_until_another_experiment_decides_it() -> None:
     search = Ldfi(SearchSettings(2))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("A", "B")))
-    assert set(search.ask(9)) == {points("A"), points("B")}
-    search.learn(Outcome(cut_of(points("A")), Verdict.UNKNOWN))
-    assert search.result().undecided == (points("A"),)
+    assert set(search.ask(9)) == {faults("A"), faults("B")}
+    search.learn(Outcome(faults("A"), Verdict.UNKNOWN))
+    assert search.result().undecided == (faults("A"),)
 
-    search.learn(Outcome(cut_of(points("B")), Verdict.SURVIVED, path=points("C")))
+    search.learn(Outcome(faults("B"), Verdict.SURVIVED, path=points("C")))
 
     assert search.result().undecided == ()
-    assert set(search.ask(9)) == {points("A", "C"), points("B", "C")}
+    assert set(search.ask(9)) == {faults("A", "C"), faults("B", "C")}
 
 
 def test_a_tolerated_delay_does_not_keep_the_search_from_ending() -> None:
@@ -115,8 +119,8 @@ def test_a_tolerated_delay_does_not_keep_the_search_from_ending() -> None:
     while cuts := search.ask(4):
         asked += cuts
         for cut in cuts:
-            search.learn(Outcome(cut_of(cut), Verdict.DEGRADED, path=points("A", "B")))
+            search.learn(Outcome(cut, Verdict.DEGRADED, path=points("A", "B")))
 
-    assert set(asked) == {points(), points("A"), points("B"), points("A", "B")}
+    assert set(asked) == {faults(), faults("A"), faults("B"), faults("A", "B")}
     assert search.result().minimal_cuts == ()
     assert search.result().complete_up_to == 2

@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutset.model.fault import cut_of
+from cutset.model.fault import Cut, cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.search.microfi import MicroFi
@@ -15,6 +15,10 @@ PATHS = st.lists(st.sets(st.sampled_from("ABCDEFG"), min_size=1), min_size=1, ma
 
 def points(*apis: str) -> Points:
     return frozenset(Point("simulated", api) for api in apis)
+
+
+def faults(*apis: str) -> Cut:
+    return cut_of(points(*apis))
 
 
 def choice_of(*paths: str) -> Routes:
@@ -44,7 +48,7 @@ def test_the_cut_with_the_heaviest_api_comes_first() -> None:
     search = MicroFi(SearchSettings(2, weights=weights))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=frozenset({a2, b, c})))
 
-    assert search.ask(9) == [frozenset({c}), frozenset({a2}), frozenset({b})]
+    assert search.ask(9) == [cut_of({c}), cut_of({a2}), cut_of({b})]
 
 
 def test_a_cut_weighs_what_its_heaviest_point_does() -> None:
@@ -52,51 +56,51 @@ def test_a_cut_weighs_what_its_heaviest_point_does() -> None:
     weights = {Point("simulated", "LsR"): 0.517, Point("simulated", "DefR"): 0.1, Point("simulated", "LsP"): 0.354}
     search = MicroFi(SearchSettings(2, weights=weights))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("Index", "LsR", "LsP")))
-    search.learn(Outcome(cut_of(points("Index")), Verdict.FAILED))
-    search.learn(Outcome(cut_of(points("LsR")), Verdict.SURVIVED, path=points("Index", "DefR")))
-    search.learn(Outcome(cut_of(points("LsP")), Verdict.SURVIVED, path=points("Index", "LsR", "Other")))
+    search.learn(Outcome(faults("Index"), Verdict.FAILED))
+    search.learn(Outcome(faults("LsR"), Verdict.SURVIVED, path=points("Index", "DefR")))
+    search.learn(Outcome(faults("LsP"), Verdict.SURVIVED, path=points("Index", "LsR", "Other")))
 
-    assert search.ask(1) == [points("LsR", "DefR")]
+    assert search.ask(1) == [faults("LsR", "DefR")]
 
 
 def test_cuts_that_turned_out_to_contain_a_failing_one_are_dropped_from_the_round() -> None:
     search = MicroFi(SearchSettings(2))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("A", "B")))
-    search.learn(Outcome(cut_of(points("A")), Verdict.SURVIVED, path=points("C", "D")))
-    search.learn(Outcome(cut_of(points("B")), Verdict.SURVIVED, path=points("C", "D")))
-    assert search.ask(1) == [points("A", "C")]
-    search.learn(Outcome(cut_of(points("D")), Verdict.FAILED))
+    search.learn(Outcome(faults("A"), Verdict.SURVIVED, path=points("C", "D")))
+    search.learn(Outcome(faults("B"), Verdict.SURVIVED, path=points("C", "D")))
+    assert search.ask(1) == [faults("A", "C")]
+    search.learn(Outcome(faults("D"), Verdict.FAILED))
 
-    assert search.ask(9) == [points("B", "C")]
+    assert search.ask(9) == [faults("B", "C")]
 
 
 def test_what_fails_other_requests_is_tried_first() -> None:
-    search = MicroFi(SearchSettings(1, hints=(points("B"), points("X")), weights={Point("simulated", "C"): 1.0}))
+    search = MicroFi(SearchSettings(1, hints=(faults("B"), faults("X")), weights={Point("simulated", "C"): 1.0}))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("A", "B", "C")))
 
-    assert search.ask(9) == [points("B"), points("C"), points("A")]
+    assert search.ask(9) == [faults("B"), faults("C"), faults("A")]
 
 
 def test_trusted_hints_are_predicted_and_prove_nothing() -> None:
     system = choice_of("ABC", "AD")
-    search = MicroFi(SearchSettings(2, hints=(points("A"), points("B", "D")), trust_hints=True))
+    search = MicroFi(SearchSettings(2, hints=(faults("A"), faults("B", "D")), trust_hints=True))
 
     drive(search, Simulation(system))
 
     result = search.result()
-    assert result.minimal_cuts == (points("C", "D"),)
-    assert set(result.predicted) == {points("A"), points("B", "D")}
+    assert result.minimal_cuts == (faults("C", "D"),)
+    assert set(result.predicted) == {faults("A"), faults("B", "D")}
     assert result.finished
     assert result.complete_up_to == 0
 
 
 def test_a_prediction_that_an_experiment_refutes_makes_room_for_larger_cuts() -> None:
-    search = MicroFi(SearchSettings(2, hints=(points("A"),), trust_hints=True))
+    search = MicroFi(SearchSettings(2, hints=(faults("A"),), trust_hints=True))
     search.learn(Outcome(frozenset(), Verdict.SURVIVED, path=points("A")))
     assert search.ask(9) == []
-    assert search.result().predicted == (points("A"),)
+    assert search.result().predicted == (faults("A"),)
 
-    search.learn(Outcome(cut_of(points("A")), Verdict.SURVIVED, path=points("B")))
+    search.learn(Outcome(faults("A"), Verdict.SURVIVED, path=points("B")))
 
-    assert search.ask(9) == [points("A", "B")]
+    assert search.ask(9) == [faults("A", "B")]
     assert search.result().predicted == ()

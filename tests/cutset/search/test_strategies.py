@@ -1,7 +1,7 @@
 import pytest
 
-from cutset.model.fault import cut_of
-from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.fault import Cut, cut_of, points_of
+from cutset.model.outcome import Outcome, Verdict
 from cutset.model.point import Point
 from cutset.search.strategies import STRATEGIES, StrategyName
 from cutset.search.strategy import SearchSettings
@@ -10,12 +10,12 @@ from cutset.simulation.simulated import All, Call, Execution, Optional
 SYSTEM = All((Call("A"), Call("B"), Optional(Call("C"))))
 
 
-def outcome(cut: Points) -> Outcome:
-    execution = Execution(cut)
+def outcome(cut: Cut) -> Outcome:
+    execution = Execution(points_of(cut))
     path = execution.run(SYSTEM)
     verdict = Verdict.FAILED if path is None else Verdict.SURVIVED
     return Outcome(
-        cut_of(cut),
+        cut,
         verdict,
         path=path or frozenset(),
         failed=frozenset(execution.failed),
@@ -26,7 +26,7 @@ def outcome(cut: Points) -> Outcome:
 @pytest.mark.parametrize("name", StrategyName)
 def test_every_strategy_starts_without_faults_and_finds_the_single_points_of_failure(name: StrategyName) -> None:
     search = STRATEGIES[name].start(SearchSettings(2))
-    asked: list[Points] = []
+    asked: list[Cut] = []
     while cuts := search.ask(9):
         asked += cuts
         for cut in cuts:
@@ -34,7 +34,7 @@ def test_every_strategy_starts_without_faults_and_finds_the_single_points_of_fai
 
     assert asked[0] == frozenset()
     assert len(asked) == len(set(asked))
-    assert set(search.result().minimal_cuts) == {frozenset({Point("simulated", api)}) for api in "AB"}
+    assert set(search.result().minimal_cuts) == {cut_of({Point("simulated", api)}) for api in "AB"}
     assert search.result().assumption
 
 

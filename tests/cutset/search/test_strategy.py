@@ -3,9 +3,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.samples.call_systems import points, run
+from tests.samples.call_systems import faults, run
 
-from cutset.model.fault import cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.search.strategies import STRATEGIES, StrategyName
 from cutset.search.strategy import Search, SearchSettings
@@ -30,7 +29,7 @@ def test_it_hands_out_at_most_so_many_cuts_and_none_twice(name: StrategyName, li
         for cut in cuts:
             search.learn(run(SYSTEM, cut))
 
-    assert asked[0] == points()
+    assert asked[0] == faults()
     assert len(set(asked)) == len(asked)
 
 
@@ -38,11 +37,11 @@ def test_it_hands_out_at_most_so_many_cuts_and_none_twice(name: StrategyName, li
 def test_it_asks_for_nothing_while_the_answers_of_a_round_are_out(name: StrategyName) -> None:
     search = start(name)
 
-    assert search.ask(9) == [points()]
+    assert search.ask(9) == [faults()]
     assert search.ask(9) == []
     assert search.result().left == 1
 
-    search.learn(run(SYSTEM, points()))
+    search.learn(run(SYSTEM, faults()))
     assert search.ask(9)
 
 
@@ -65,8 +64,8 @@ def test_a_result_is_valid_at_any_time_and_claims_nothing_before_the_first_outco
 @pytest.mark.parametrize("name", NAMES)
 def test_outcomes_that_nobody_asked_for_are_learnt_and_not_asked_for(name: StrategyName) -> None:
     search = start(name)
-    search.learn(run(SYSTEM, points()))
-    search.learn(run(SYSTEM, points("A")))
+    search.learn(run(SYSTEM, faults()))
+    search.learn(run(SYSTEM, faults("A")))
 
     asked = []
     while cuts := search.ask(9):
@@ -74,8 +73,8 @@ def test_outcomes_that_nobody_asked_for_are_learnt_and_not_asked_for(name: Strat
         for cut in cuts:
             search.learn(run(SYSTEM, cut))
 
-    assert not {points(), points("A")} & set(asked)
-    assert points("A") in search.result().minimal_cuts
+    assert not {faults(), faults("A")} & set(asked)
+    assert faults("A") in search.result().minimal_cuts
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -83,7 +82,7 @@ def test_an_unknown_outcome_is_neither_failing_nor_surviving(name: StrategyName)
     search = start(name, max_size=1)
     while cuts := search.ask(9):
         for cut in cuts:
-            search.learn(Outcome(cut_of(cut), Verdict.UNKNOWN) if cut == points("A") else run(SYSTEM, cut))
+            search.learn(Outcome(cut, Verdict.UNKNOWN) if cut == faults("A") else run(SYSTEM, cut))
 
-    assert points("A") not in search.result().minimal_cuts
-    assert points("A") in search.result().undecided
+    assert faults("A") not in search.result().minimal_cuts
+    assert faults("A") in search.result().undecided

@@ -5,27 +5,35 @@ from itertools import combinations
 import pytest
 from tests.samples.call_systems import explore
 
-from cutset.model.fault import cut_of
-from cutset.model.outcome import CallSeen, Outcome, Points, Verdict
+from cutset.model.effect import UNAVAILABLE, Effect, EffectChoice, EffectKind
+from cutset.model.fault import Cut, cut_of, points_of
+from cutset.model.outcome import CallSeen, Outcome, Verdict
 from cutset.model.point import Point
 from cutset.search.cuts import CutSearch
+from cutset.search.elements import Elements
+from cutset.search.observed_run import NOT_CALLED, REQUEST, ObservedRun
 from cutset.search.strategy import Certificates, SearchResult, SearchSettings
-from cutset.search.superposition import NOT_CALLED, Superposition
+from cutset.search.superposition import Superposition
+from cutset.simulation.program_laboratory import ProgramLaboratory
+from cutset.simulation.program_truth import Does, minimal_sets
 from cutset.simulation.programs import (
+    DELAY_MS,
     Behaviour,
-    Bother,
     CallSite,
-    Does,
     Fail,
     Instead,
     InTurn,
-    ProgramLaboratory,
     RequestProgram,
     Tolerate,
-    minimal_sets,
 )
 
 A, B, C, D = (1 << number for number in range(4))
+
+
+def four_points() -> Elements:
+    elements = Elements(EffectChoice())
+    elements.at(Point("simulated", name) for name in "ABCD")
+    return elements
 
 
 def optional(api: str, body: Behaviour | None = None) -> CallSite:
@@ -41,12 +49,12 @@ def or_else(api: str, other: Behaviour) -> CallSite:
 
 def observed() -> Superposition:
     """A, B and C are called and optional; without A, D is called."""
-    known = Superposition()
+    known = Superposition(four_points())
     base = {A: ("200@",), B: ("200@",), C: ("200@",)}
-    known.learn(0, A | B | C, base)
-    known.learn(A, A | B | C | D, base | {A: ("503@",), D: ("200@",)})
-    known.learn(B, A | B | C, base | {B: ("503@",)})
-    known.learn(C, A | B | C, base | {C: ("503@",)})
+    known.learn(0, ObservedRun(A | B | C, base))
+    known.learn(A, ObservedRun(A | B | C | D, base | {A: ("503@",), D: ("200@",)}))
+    known.learn(B, ObservedRun(A | B | C, base | {B: ("503@",)}))
+    known.learn(C, ObservedRun(A | B | C, base | {C: ("503@",)}))
     return known
 
 
@@ -64,7 +72,7 @@ def test_what_parts_change_is_expected_of_the_whole() -> None:
 def test_a_run_of_many_proves_the_few_whose_consequences_it_shows() -> None:
     known = observed()
     everything = {A: ("503@",), B: ("503@",), C: ("503@",), D: ("200@",)}
-    known.learn(A | B | C, A | B | C | D, everything)
+    known.learn(A | B | C, ObservedRun(A | B | C | D, everything))
 
     assert known.is_explained(A | B | C)
     assert all(known.shown_by(pair) == A | B | C for pair in (A | B, A | C, B | C))
@@ -74,27 +82,29 @@ def test_a_run_of_many_proves_the_few_whose_consequences_it_shows() -> None:
 
 def test_a_run_that_hides_a_consequence_proves_nothing_of_its_cause() -> None:
     known = observed()
-    known.learn(A | B | C, A | B | C, {A: ("503@",), B: ("503@",), C: ("503@",)})  # D was not called after all
+    known.learn(
+        A | B | C, ObservedRun(A | B | C, {A: ("503@",), B: ("503@",), C: ("503@",)})
+    )  # D was not called after all
 
     assert not known.is_inferred(A | B)
     assert known.is_inferred(B | C)
 
 
 def test_a_call_that_is_not_made_when_another_fails_never_fires_with_it() -> None:
-    known = Superposition()
-    known.learn(0, A | B, {A: ("200@",), B: ("200@",)})
-    known.learn(A, A, {A: ("503@",)})
-    known.learn(B, A | B, {A: ("200@",), B: ("503@",)})
+    known = Superposition(four_points())
+    known.learn(0, ObservedRun(A | B, {A: ("200@",), B: ("200@",)}))
+    known.learn(A, ObservedRun(A, {A: ("503@",)}))
+    known.learn(B, ObservedRun(A | B, {A: ("200@",), B: ("503@",)}))
 
     assert known.expected(A)[B] == {NOT_CALLED}
     assert known.never_fires(A | B)
-    assert known.decided_by(A | B) == A
+    assert known.decided_by(A | B, ()) == A
     assert not list(known.open_sets((), (), 2))
 
 
 def test_runs_of_the_same_faults_that_differ_end_all_inference() -> None:
     known = observed()
-    known.learn(B, A | B, {A: ("200@",), B: ("503@",)})
+    known.learn(B, ObservedRun(A | B, {A: ("200@",), B: ("503@",)}))
 
     assert not known.is_usable
 
@@ -132,21 +142,72 @@ def test_what_inference_once_got_wrong(program: Behaviour, kind: Certificates, s
 
     explore(search, ProgramLaboratory(request))
 
-    assert set(search.result().minimal_cuts) == minimal_sets(request, 3, delayed=False)[Does.FAIL]
+    assert set(search.result().minimal_cuts) == minimal_sets(request, 3)[Does.FAIL]
     assert search.result().finished
 
 
 @pytest.mark.parametrize("kind", Certificates)
-def test_delays_that_add_up_are_not_inferred(kind: Certificates) -> None:
+def test_delays_that_add_up_to_a_timeout_are_no_longer_answered_as_alone(kind: Certificates) -> None:
     """Each is waited for; together they exceed the limit of p01, which then calls p05, and that is needed."""
     slow = CallSite("p01", Instead(CallSite("p05")), body=InTurn((CallSite("p02"), CallSite("p03"))), limit=1)
     request = RequestProgram(InTurn((slow, CallSite("p04"))), deadline=3)
-    search = CutSearch(SearchSettings(3, kind))
+    delays = EffectChoice((Effect(EffectKind.DELAY, DELAY_MS),))
+    search = CutSearch(SearchSettings(3, kind, delays))
 
-    explore(search, ProgramLaboratory(request, Bother(delayed=True)))
+    explore(search, ProgramLaboratory(request))
 
-    assert set(search.result().minimal_cuts) == minimal_sets(request, 3, delayed=True)[Does.FAIL]
-    assert search.result().exact_up_to == 3
+    assert set(search.result().minimal_cuts) == minimal_sets(request, 3, delays)[Does.FAIL]
+
+
+@pytest.mark.parametrize("kind", Certificates)
+@pytest.mark.parametrize("seed", range(5))
+def test_what_another_failure_made_quicker_shows_no_delays(kind: Certificates, seed: int) -> None:
+    """Without X there is no A to wait for; A and B together are more than the user waits for."""
+    page = InTurn((optional("X", optional("A")), optional("B"), optional("C")))
+    request = RequestProgram(page, deadline=1)
+    effects = EffectChoice((UNAVAILABLE, Effect(EffectKind.DELAY, DELAY_MS)))
+    search = CutSearch(SearchSettings(3, kind, effects, seed=seed))
+
+    explore(search, ProgramLaboratory(request))
+
+    truth = minimal_sets(request, 3, effects)[Does.FAIL]
+    assert set(search.result().minimal_cuts) == truth
+    assert len(truth) == 6  # two of X, A, B, C
+
+
+def timed(*, measured: bool) -> Superposition:
+    """A, B and C are optional; A and B were delayed by 100 ms each, C was not answered; then all at once."""
+    delays = EffectChoice((Effect(EffectKind.DELAY, DELAY_MS),))
+    elements = Elements(delays)
+    elements.at(Point("simulated", name) for name in "ABC")
+    known = Superposition(elements)
+
+    def learn(fired: int, *milliseconds: int) -> None:
+        took = dict(zip((REQUEST, A, B, C), (sum(milliseconds), *milliseconds), strict=True))
+        answers = dict.fromkeys((A, B, C), ("200@",))
+        known.learn(fired, ObservedRun(A | B | C, answers, took if measured else {}))
+
+    learn(0, 3, 3, 3)
+    learn(A, 105, 4, 3)
+    learn(B, 3, 103, 2)
+    learn(C, 3, 2, 101)
+    learn(A | B | C, 101, 102, 4)  # C's delay was cut short
+    return known
+
+
+def test_a_run_shows_delays_if_it_took_as_long_to_within_half_of_one() -> None:
+    known = timed(measured=True)
+
+    assert known.quantum() == 98
+    assert known.is_inferred(A | B)
+    assert not known.is_inferred(A | C)
+
+
+def test_where_nobody_measured_how_long_requests_took_no_delays_are_inferred() -> None:
+    known = timed(measured=False)
+
+    assert not known.is_inferred(A | B)
+    assert not known.may_be_merged(A | B)
 
 
 class JointHandler:
@@ -154,11 +215,12 @@ class JointHandler:
 
     every = frozenset(Point("joint", name) for name in "XYZ")
 
-    def run(self, cut: Points) -> Outcome:
-        failed = {point.api for point in cut}
-        verdict = Verdict.FAILED if failed == {"Y", "Z"} else Verdict.SURVIVED
-        seen = tuple(CallSeen(point, "", "503" if point in cut else "200", 0) for point in sorted(self.every))
-        return Outcome(cut_of(cut), verdict, path=self.every - cut, failed=cut, calls=self.every, fired=cut, seen=seen)
+    def run(self, cut: Cut) -> Outcome:
+        failed = points_of(cut)
+        verdict = Verdict.FAILED if {point.api for point in failed} == {"Y", "Z"} else Verdict.SURVIVED
+        seen = tuple(CallSeen(point, "", "503" if point in failed else "200", 0) for point in sorted(self.every))
+        path = self.every - failed
+        return Outcome(cut, verdict, path=path, failed=failed, calls=self.every, fired=failed, seen=seen)
 
 
 def joint(kind: Certificates, max_size: int) -> SearchResult:
@@ -168,7 +230,7 @@ def joint(kind: Certificates, max_size: int) -> SearchResult:
 
 
 def test_where_one_handler_judges_failures_jointly_independence_is_wrong_and_says_what_it_rests_on() -> None:
-    cut = frozenset(Point("joint", name) for name in "YZ")
+    cut = cut_of(Point("joint", name) for name in "YZ")
     exact, independent = joint(Certificates.EXACT, 3), joint(Certificates.INDEPENDENT, 3)
 
     assert exact.minimal_cuts == (cut,)
@@ -181,7 +243,7 @@ def test_where_one_handler_judges_failures_jointly_independence_is_wrong_and_say
 
 def test_where_nothing_tells_how_calls_were_answered_nothing_is_inferred() -> None:
     class Silent(JointHandler):
-        def run(self, cut: Points) -> Outcome:
+        def run(self, cut: Cut) -> Outcome:
             told = super().run(cut)
             return Outcome(
                 told.cut, told.verdict, path=told.path, failed=told.failed, calls=told.calls, fired=told.fired

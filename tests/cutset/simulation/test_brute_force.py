@@ -2,8 +2,9 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.samples.simulated_systems import Everything, cut, systems
+from tests.samples.simulated_systems import Everything, cut, points, systems
 
+from cutset.model.fault import cut_of
 from cutset.model.outcome import Verdict
 from cutset.simulation.brute_force import minimal_cuts_by_brute_force
 from cutset.simulation.drive import drive
@@ -25,7 +26,9 @@ from cutset.simulation.simulated import (
 
 
 def test_brute_force_agrees_with_running_every_set() -> None:
-    system = All((Call("A", Quorum("B", 3, 2), replicas=2), FirstOf((Call("C"), Routes((cut("D"), cut("E", "F")))))))
+    system = All(
+        (Call("A", Quorum("B", 3, 2), replicas=2), FirstOf((Call("C"), Routes((points("D"), points("E", "F"))))))
+    )
     asked = Everything(all_points(system), 4)
 
     drive(asked, Simulation(system))
@@ -45,11 +48,11 @@ def test_whatever_the_load_balancer_does_a_cut_fails_exactly_if_it_contains_what
     fails = minimal_cuts_by_brute_force(system, 3)
     for _ in range(20):
         faulted = frozenset(chance.sample(sorted(all_points(system)), min(3, len(all_points(system)))))
-        outcome = simulation.run(faulted)
+        outcome = simulation.run(cut_of(faulted))
         if outcome.verdict is Verdict.FAILED:
-            assert any(minimal <= faulted for minimal in fails)
+            assert any(minimal <= cut_of(faulted) for minimal in fails)
         else:
-            assert faulted not in fails
+            assert cut_of(faulted) not in fails
             assert outcome.path <= outcome.calls
             assert not outcome.path & faulted
         assert outcome.failed <= outcome.calls & faulted

@@ -1,4 +1,4 @@
-from tests.samples.simulated_systems import Everything, cut
+from tests.samples.simulated_systems import Everything, cut, points
 
 from cutset.model.outcome import Points
 from cutset.simulation.drive import SearchCost, drive
@@ -23,7 +23,7 @@ def test_a_search_is_asked_for_so_many_cuts_at_a_time() -> None:
             limits.append(limit)
             return super().ask(limit)
 
-    cost = drive(Noting(cut("A", "B"), 2), Simulation(All((Call("A"), Call("B")))), limit=7)
+    cost = drive(Noting(points("A", "B"), 2), Simulation(All((Call("A"), Call("B")))), limit=7)
 
     assert set(limits) == {7}
     assert cost.injections == 3

@@ -4,8 +4,9 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.samples.simulated_systems import cut, systems
+from tests.samples.simulated_systems import cut, points, systems
 
+from cutset.model.fault import cut_of
 from cutset.model.outcome import Points, Verdict
 from cutset.simulation.brute_force import minimal_cuts_by_brute_force
 from cutset.simulation.simulated import (
@@ -27,7 +28,7 @@ from cutset.simulation.simulated import (
 
 
 def survives(system: System, faulted: Points, conditions: Conditions = Conditions()) -> bool:  # noqa: B008
-    return Simulation(system, conditions).run(faulted).verdict is Verdict.SURVIVED
+    return Simulation(system, conditions).run(cut_of(faulted)).verdict is Verdict.SURVIVED
 
 
 @settings(max_examples=100, deadline=None)
@@ -37,7 +38,7 @@ def test_what_a_surviving_request_relied_on_is_enough_for_the_same_failures(syst
     chance = Random(seed)
     simulation = Simulation(system, Conditions(seed))
     faulted = frozenset(chance.sample(sorted(all_points(system)), min(2, len(all_points(system)))))
-    outcome = simulation.run(faulted)
+    outcome = simulation.run(cut_of(faulted))
     if outcome.verdict is Verdict.SURVIVED:
         assert survives(system, all_points(system) - outcome.calls | faulted)
 
@@ -46,7 +47,7 @@ def test_what_a_surviving_request_relied_on_is_enough_for_the_same_failures(syst
 @given(systems(caches=True))
 def test_the_same_seed_gives_the_same_outcomes(system: System) -> None:
     conditions = Conditions(seed=7, flakes=0.3, misfires=0.3, repeats=2)
-    cuts = [frozenset(), *(frozenset({point}) for point in sorted(all_points(system)))]
+    cuts = [frozenset(), *(cut_of({point}) for point in sorted(all_points(system)))]
 
     first, second = (list(map(Simulation(system, conditions).run, cuts)) for _ in range(2))
 
@@ -64,7 +65,7 @@ def test_attempts_are_limited_to_the_first_replicas() -> None:
 
     assert minimal_cuts_by_brute_force(system, 3) == {cut("A#1", "A#2")}
     outcome = Simulation(system).run(cut("A#1"))
-    assert (outcome.path, outcome.calls) == (cut("A#2"), cut("A#1", "A#2"))
+    assert (outcome.path, outcome.calls) == (points("A#2"), points("A#1", "A#2"))
 
 
 def test_zones_do_not_share_replicas() -> None:
@@ -73,13 +74,13 @@ def test_zones_do_not_share_replicas() -> None:
     assert minimal_cuts_by_brute_force(zones, 2) == {cut(a, b) for a in ("A#1", "B#1") for b in ("A#2", "B#2")}
     simulation = Simulation(zones)
     paths = {simulation.run(frozenset()).path for _ in range(50)}
-    assert paths == {cut("A#1", "B#1"), cut("A#2", "B#2")}
+    assert paths == {points("A#1", "B#1"), points("A#2", "B#2")}
 
 
 def test_a_quorum_fails_with_those_of_its_replicas_that_are_faulted() -> None:
     outcome = Simulation(Optional(Quorum("A", 3, 2))).run(cut("A#1", "A#2"))
 
-    assert (outcome.path, outcome.failed) == (frozenset(), cut("A#1", "A#2"))
+    assert (outcome.path, outcome.failed) == (frozenset(), points("A#1", "A#2"))
 
 
 @pytest.mark.parametrize(
@@ -96,13 +97,13 @@ def test_load_balancers_remember_across_requests(balance: Balance, served: list[
     paths = [start] + [simulation.run(frozenset()).path for _ in range(3)]
 
     offset = int(next(iter(start)).replica) - 2
-    assert paths == [cut(f"A#{(int(name[-1]) - 1 + offset) % 3 + 1}") for name in served]
+    assert paths == [points(f"A#{(int(name[-1]) - 1 + offset) % 3 + 1}") for name in served]
 
 
 def test_a_sticky_balancer_stays_where_a_failure_drove_it() -> None:
     simulation = Simulation(Call("A", replicas=2), Conditions(balance=Balance.STICKY))
     first = simulation.run(frozenset()).path
-    other = simulation.run(first).path
+    other = simulation.run(cut_of(first)).path
 
     assert other != first
     assert simulation.run(frozenset()).path == other
@@ -112,14 +113,14 @@ def test_a_cache_makes_paths_vary_without_any_fault_and_brute_force_assumes_the_
     system = All((Call("A"), Cache(Call("B"), hit_rate=0.5)))
     simulation = Simulation(system)
 
-    assert {simulation.run(frozenset()).path for _ in range(50)} == {cut("A"), cut("A", "B")}
+    assert {simulation.run(frozenset()).path for _ in range(50)} == {points("A"), points("A", "B")}
     assert minimal_cuts_by_brute_force(system, 2) == {cut("A"), cut("B")}
 
 
 def test_several_tries_take_together_what_varying_survivors_relied_on() -> None:
     outcome = Simulation(All((Call("A"), Cache(Call("B"), 0.5))), Conditions(tries=30)).run(frozenset())
 
-    assert (outcome.path, outcome.requests) == (cut("A", "B"), 30)
+    assert (outcome.path, outcome.requests) == (points("A", "B"), 30)
 
 
 def test_a_flake_is_not_believed_unless_it_repeats() -> None:
@@ -139,7 +140,7 @@ def test_a_request_that_a_faulted_point_served_is_void() -> None:
 
     outcomes = [simulation.run(cut("A")) for _ in range(100)]
 
-    assert {outcome.path for outcome in outcomes} == {cut("B")}
+    assert {outcome.path for outcome in outcomes} == {points("B")}
     assert sum(outcome.requests for outcome in outcomes) > 150
 
 
@@ -157,7 +158,7 @@ def test_a_void_request_cannot_fail_either() -> None:
 
 
 def test_an_execution_without_a_balancer_starts_at_its_turn() -> None:
-    assert Execution(frozenset(), turn=1).run(Call("A", replicas=3)) == cut("A#2")
+    assert Execution(frozenset(), turn=1).run(Call("A", replicas=3)) == points("A#2")
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ def _skeletons(state: SearchState) -> list[Skeleton]:
     exact = not evidence.infers_by_hidden_calls()
     found: dict[tuple[int, int], Skeleton] = {}
     for known in evidence.certificates:
-        hidden = evidence.hidden_by(known) | evidence.in_points(evidence.wavering_in(known))
-        skeleton = Skeleton(evidence.in_calls(known.path), known.failed, hidden, exact and bool(known.failed))
+        hidden = evidence.hidden_by(known) | evidence.elements.in_faults(evidence.wavering_in(known))
+        skeleton = Skeleton(evidence.elements.in_calls(known.path), known.failed, hidden, exact and bool(known.failed))
         key = (skeleton.calls, skeleton.failed if exact else hidden)
         if key not in found or skeleton.failed.bit_count() < found[key].failed.bit_count():
             found[key] = skeleton
@@ -60,7 +60,7 @@ def _covering_array(state: SearchState, skeletons: list[Skeleton], settled: list
     if len(free) != 1 or state.share < 1 or (len(skeletons) > 1 and evidence.infers_by_hidden_calls()):
         return []
     skeleton = free[0]
-    columns = [evidence.in_points(call) for call in bits(skeleton.calls)]
+    columns = [evidence.elements.in_faults(call) for call in bits(skeleton.calls)]
     # A path has a point of each column, so it cannot certify what contains all of one.
     whole = [column for column in columns if in_size(state, column)]
     if not all(any(column & cut == column for column in whole) for cut in settled if in_size(state, cut)):
@@ -69,7 +69,7 @@ def _covering_array(state: SearchState, skeletons: list[Skeleton], settled: list
     paths = choose_paths(
         columns, seen, whole + settled, state.settings.max_size, random=state.random, effort=COVER_EFFORT
     )
-    everything = evidence.in_points(skeleton.calls)
+    everything = evidence.elements.in_faults(skeleton.calls)
     cuts = [skeleton.failed | everything & ~path for path in paths]
     return [(cut, 0) for cut in cuts if cut not in state.asked and not evidence.contains_failing(cut)]
 
@@ -91,7 +91,7 @@ def _covering_greedily(state: SearchState, skeletons: list[Skeleton], settled: l
         else:
             skeleton, path, covered = best
             target = state.random.choice(covered)
-            cut = _softened(state, skeleton.failed | evidence.in_points(skeleton.calls) & ~path, target)
+            cut = _softened(state, skeleton.failed | evidence.elements.in_faults(skeleton.calls) & ~path, target)
         if cut in asked:  # and it did not do what was expected of it
             cut = target
         if cut not in asked:
@@ -108,7 +108,7 @@ def _softened(state: SearchState, cut: int, target: int) -> int:
     """After failures that nothing of the maximal size explains, fewer calls get faults beyond the target's."""
     if state.share >= 1:
         return cut
-    calls = list(bits(state.evidence.in_calls(cut & ~target)))
+    calls = list(bits(state.evidence.elements.in_calls(cut & ~target)))
     kept = sum(state.random.sample(calls, int(state.share * len(calls))))
-    softened = target | cut & state.evidence.in_points(kept)
+    softened = target | cut & state.evidence.elements.in_faults(kept)
     return target if state.evidence.contains_failing(softened) else softened

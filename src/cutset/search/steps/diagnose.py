@@ -60,7 +60,7 @@ def diagnose(state: SearchState) -> Diagnosis:
 
 def _replicas_of_one_call(state: SearchState, failing: int) -> list[int]:
     evidence = state.evidence
-    slices = [failing & evidence.in_points(call) for call in bits(evidence.in_calls(failing))]
+    slices = [failing & evidence.elements.in_faults(call) for call in bits(evidence.elements.in_calls(failing))]
     return [each for each in slices if each != failing and each not in state.asked and is_open(state, each)]
 
 
@@ -70,7 +70,7 @@ def _smallest_causes(state: SearchState, failing: int) -> list[int]:
     others = [cut for cut in evidence.failing if cut != failing]
     within = [clause for clause in clauses if clause.condition & failing == clause.condition]
     found = [cut for cut in some_open_sets(state, within, others) if cut not in state.asked]
-    found.sort(key=lambda cut: (cut.bit_count(), evidence.in_calls(cut).bit_count()))
+    found.sort(key=lambda cut: (cut.bit_count(), evidence.elements.in_calls(cut).bit_count()))
     return found[:EXPLANATIONS]
 
 

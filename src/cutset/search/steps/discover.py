@@ -13,9 +13,9 @@ from cutset.search.steps.state import Discovery, SearchState, in_size
 def discover(state: SearchState) -> Discovery:
     """With the set to inject next; not needed any more, if there is none."""
     evidence, random = state.evidence, state.random
-    groups = evidence.points_of_call
+    groups = evidence.elements.faults_of_call
     done = replace(state.discovery, needed=False)
-    if not evidence.has_replicas():
+    if not evidence.elements.have_replicas():
         return done
     most = max(map(int.bit_count, groups))
     healthy = 0
@@ -26,7 +26,7 @@ def discover(state: SearchState) -> Discovery:
         for group in groups:
             if group.bit_count() >= most and not group & healthy:
                 healthy |= random.choice(list(bits(group)))
-    cut = evidence.all_points() & ~healthy
+    cut = evidence.elements.everything() & ~healthy
     if cut in state.asked or evidence.contains_failing(cut) or evidence.covers(cut):
         return done
     return replace(state.discovery, cut=cut)

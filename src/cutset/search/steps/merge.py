@@ -26,7 +26,7 @@ def merge(state: SearchState) -> Merger | None:
         return None
     every = tolerated = 0
     for known in evidence.certificates:
-        every |= evidence.in_calls(known.failed)
+        every |= evidence.elements.in_calls(known.failed)
     for known in evidence.certificates:
         tolerated |= 0 if known.vanished & every else known.failed
     merged = any(known.failed == tolerated for known in evidence.certificates)
@@ -39,9 +39,9 @@ def merge(state: SearchState) -> Merger | None:
 def _off_another_path(state: SearchState, first: Certificate, tolerated: int) -> int:
     """All replicas of the calls on the fault-free path, but for one of each that is left, a fresh one if possible."""
     evidence = state.evidence
-    calls = evidence.in_calls(first.path)
+    calls = evidence.elements.in_calls(first.path)
     path = 0
-    for call in bits(calls & ~evidence.in_calls(tolerated)):
-        replicas = evidence.in_points(call)
+    for call in bits(calls & ~evidence.elements.in_calls(tolerated)):
+        replicas = evidence.elements.in_faults(call)
         path |= state.random.choice(list(bits(replicas & ~first.path or replicas)))
-    return evidence.in_points(calls) & ~path
+    return evidence.elements.in_faults(calls) & ~path

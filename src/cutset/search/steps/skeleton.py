@@ -33,12 +33,12 @@ def best_path(
     """One healthy replica per call, by hill climbing from several candidates that it must miss."""
     missing = {
         point: sum(1 << number for number, candidate in enumerate(candidates) if not candidate & point)
-        for point in bits(evidence.all_points())
+        for point in bits(evidence.elements.everything())
     }
     best: tuple[int, Skeleton, int] | None = None
     for skeleton in skeletons if len(skeletons) <= 12 else random.sample(skeletons, 12):
         certified = sum(1 << number for number, each in enumerate(candidates) if skeleton.certifies(each))
-        columns = [evidence.in_points(call) for call in bits(skeleton.calls)]
+        columns = [evidence.elements.in_faults(call) for call in bits(skeleton.calls)]
         to_hit = [cut for cut in settled if cut & ~skeleton.failed]
         for _ in range(4 if certified else 0):
             target = candidates[random.choice(list(bits(certified))).bit_length() - 1]
@@ -48,7 +48,7 @@ def best_path(
             covered = certified
             for point in bits(path):
                 covered &= missing[point]
-            cut = skeleton.failed | evidence.in_points(skeleton.calls) & ~path
+            cut = skeleton.failed | evidence.elements.in_faults(skeleton.calls) & ~path
             better = best is None or covered.bit_count() > best[0].bit_count()
             if covered and better and not evidence.contains_failing(cut):
                 best = (covered, skeleton, path)

@@ -74,13 +74,20 @@ def is_plainly_replicated(evidence: Evidence) -> bool:
     """Then the loss of all replicas is a safe bet; a call without replicas may well have one to fall back on."""
     baseline = evidence.baseline()
     calls = baseline.calls if baseline else 0
-    return all(evidence.in_points(call).bit_count() > 1 for call in bits(calls))
+    return all(evidence.elements.in_faults(call).bit_count() > 1 for call in bits(calls))
 
 
 def open_sets(state: SearchState, clauses: Sequence[Clause], settled: Sequence[int]) -> Iterator[int]:
     """The smallest first; raises OutOfPatienceError."""
     evidence = state.evidence
-    every = uncovered_sets(clauses, state.settings.max_size, accepted=evidence.accepted, points=evidence.all_points())
+    elements = evidence.elements
+    every = uncovered_sets(
+        clauses,
+        state.settings.max_size,
+        accepted=evidence.accepted,
+        everything=elements.everything(),
+        is_plan=elements.is_plan,
+    )
     return (cut for cut in every if not any(known & cut == known for known in settled))
 
 
@@ -104,22 +111,30 @@ def smallest_open_sets(state: SearchState) -> list[int]:
 
 
 def by_promise(state: SearchState, cuts: Iterable[int]) -> list[int]:
-    """What failed other requests first, then the smallest, then the heaviest, then the most unlike the known cuts.
+    """What failed other requests first, then the smallest, then what fails with another effect, then the heaviest.
 
-    So that, of predictions that are wrong for the same reason, few are ventured before that shows.
+    And the most unlike the known cuts before the others: of predictions that are wrong for the same reason, few are
+    ventured before that shows.
     """
-    evidence = state.evidence
+    evidence, elements = state.evidence, state.evidence.elements
     known = 0
     for cut in evidence.failing:
         known |= cut if in_size(state, cut) else 0
-    hints = {evidence.to_bits(hint) for hint in state.settings.hints}
+    hints = {elements.to_bits(hint) for hint in state.settings.hints if elements.know(hint)}
+    fatal = {elements.whole(cut) for cut in evidence.failing} if elements.have_several_effects() else set()
     shuffled = sorted(cuts)
     state.random.shuffle(shuffled)
     return sorted(
         shuffled,
-        key=lambda cut: (cut not in hints, cut.bit_count(), -_weight(state, cut), (cut & known).bit_count()),
+        key=lambda cut: (
+            cut not in hints,
+            cut.bit_count(),
+            elements.whole(cut) not in fatal,
+            -_weight(state, cut),
+            (cut & known).bit_count(),
+        ),
     )
 
 
 def _weight(state: SearchState, cut: int) -> float:
-    return sum(state.settings.weights.get(point.of_api, 0.0) for point in state.evidence.to_points(cut))
+    return sum(state.settings.weights.get(fault.point.of_api, 0.0) for fault in state.evidence.elements.to_cut(cut))

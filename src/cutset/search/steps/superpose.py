@@ -2,17 +2,18 @@
 
 `cutset.search.superposition` says what a row then proves. What cannot be foretold is injected itself: single failures,
 calls that have just appeared, parts that clash; and what a row was to decide and did not. Of a row that failed, or in
-which something new happened, no more than half are injected together again. After so many rounds nothing is merged.
+which something new happened, no more than half are injected together again. Once there were as many rounds as exact
+certificates take, nothing is merged: further rows decide little more than their members alone, and take further rounds.
 """
 
 from dataclasses import dataclass
 from random import Random
 
 from cutset.search.bitset import bits
+from cutset.search.observed_run import NOT_CALLED
 from cutset.search.steps.state import RoundPlan, SearchState, by_promise, in_size, settled_sets
-from cutset.search.superposition import NOT_CALLED, Superposition
+from cutset.search.superposition import Superposition
 
-FURTHER_ROUNDS = 3  # beyond the largest size, in which failures are merged
 ROWS_TRIED = 8  # for each that is chosen
 
 
@@ -20,7 +21,7 @@ def superpose(state: SearchState) -> RoundPlan:
     evidence, inference = state.evidence, state.evidence.superposition
     opened = list(inference.open_sets(settled_sets(evidence), evidence.accepted, state.settings.max_size))
     direct = {*state.owed, *evidence.fired_in_failures()}
-    if state.rounds > state.settings.max_size + FURTHER_ROUNDS:
+    if state.rounds > state.settings.max_size:  # a round for each size, with the fault-free one
         direct |= {each.cut for each in opened}
     alone = [each.cut for each in opened if not each.may_be_merged or each.cut in direct]
     merged = {each.cut for each in opened if each.may_be_merged} - direct
@@ -72,7 +73,8 @@ class _Table:
         target = row = random.choice(sorted(cut for cut in left if cut.bit_count() == largest))
         for fault in sorted(weights, key=lambda each: -weights[each] * random.uniform(0.5, 1)):
             fresh = self.inference.own[fault] & ~row
-            if not row & fault and self._may_hold(row | fresh) and self._go_along(fresh, row):
+            taken = row & fault or fresh & self.inference.whole(row)  # a point has one effect at a time
+            if not taken and self._may_hold(row | fresh) and self._go_along(fresh, row):
                 row |= fresh
         return row, target
 
@@ -86,9 +88,9 @@ class _Table:
 
     def _are_compatible(self, one: int, other: int) -> bool:
         """Neither hides the other, nor do they change anything else in different ways; unless that was observed."""
-        own, leaves = self.inference.own, self.inference.leaves
+        own, leaves, whole = self.inference.own, self.inference.leaves, self.inference.whole
         first, second = leaves[own[one]], leaves[own[other]]
-        if first.changed.get(other) == NOT_CALLED or second.changed.get(one) == NOT_CALLED:
+        if first.changed.get(whole(other)) == NOT_CALLED or second.changed.get(whole(one)) == NOT_CALLED:
             return False
         if own[one] | own[other] in leaves:
             return True

@@ -1,7 +1,8 @@
 import pytest
-from tests.samples.call_systems import points
+from tests.samples.call_systems import faults
 from tests.samples.search_states import state_after
 
+from cutset.model.fault import points_of
 from cutset.search.steps.confirm import CONFIRM_GROWTH, confirm
 from cutset.search.steps.state import SearchState
 from cutset.search.strategy import Certificates, SearchSettings
@@ -13,7 +14,7 @@ REPLICATED = All(tuple(Call(api, replicas=2) for api in "ABC"))
 
 def shown(state: SearchState) -> list[str]:
     return [
-        " ".join(sorted(f"{point.api}{point.replica}" for point in state.evidence.to_points(cut)))
+        " ".join(sorted(f"{point.api}{point.replica}" for point in points_of(state.evidence.elements.to_cut(cut))))
         for cut in confirm(state)
     ]
 
@@ -48,19 +49,19 @@ def test_a_call_that_a_path_was_seen_without_is_predicted_to_fail_only_with_what
     system = FirstOf((Call("A"), Call("B")))
 
     assert shown(state_after(system, SearchSettings(2))) == ["A"]
-    assert shown(state_after(system, SearchSettings(2), points("A"))) == ["A B"]
+    assert shown(state_after(system, SearchSettings(2), faults("A"))) == ["A B"]
 
 
 def test_what_was_tolerated_or_asked_is_not_predicted() -> None:
     system = All((Optional(Call("A")), Call("B")))
 
-    assert shown(state_after(system, SearchSettings(2, one_shot=True), points("A"))) == ["B"]
-    assert shown(state_after(system, SearchSettings(2, one_shot=True), points("A"), points("B"))) == []
+    assert shown(state_after(system, SearchSettings(2, one_shot=True), faults("A"))) == ["B"]
+    assert shown(state_after(system, SearchSettings(2, one_shot=True), faults("A"), faults("B"))) == []
 
 
 def test_where_two_of_three_replicas_failed_the_other_pairs_may() -> None:
     system = Quorum("A", 3, 2)
-    state = state_after(system, SearchSettings(2, inventory=all_points(system)), points("A1", "A2"))
+    state = state_after(system, SearchSettings(2, inventory=all_points(system)), faults("A1", "A2"))
 
     assert sorted(shown(state)) == ["A1 A3", "A2 A3"]
 
@@ -69,6 +70,6 @@ def test_where_two_of_three_replicas_failed_the_other_pairs_may() -> None:
 def test_hints_come_first_then_the_smallest_then_the_heaviest(seed: int) -> None:
     system = All((Call("A"), Call("B"), Call("C"), Call("D", replicas=2)))
     weights = {point.of_api: float(ord(point.api)) for point in all_points(system)}
-    settings = SearchSettings(2, hints=(points("B"),), weights=weights, inventory=all_points(system), one_shot=True)
+    settings = SearchSettings(2, hints=(faults("B"),), weights=weights, inventory=all_points(system), one_shot=True)
 
     assert shown(state_after(system, settings)) == ["B", "C", "A", "D1 D2"]

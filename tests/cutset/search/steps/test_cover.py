@@ -1,5 +1,5 @@
 import pytest
-from tests.samples.call_systems import points
+from tests.samples.call_systems import faults
 from tests.samples.search_states import state_after
 
 from cutset.search.steps.cover import cover
@@ -8,7 +8,7 @@ from cutset.search.strategy import Certificates, SearchSettings
 from cutset.simulation.simulated import All, Call, FirstOf, Optional, Simulation, System, all_points
 
 REPLICATED = All(tuple(Call(api, replicas=2) for api in "ABCD"))
-COLUMNS = [points(f"{api}1", f"{api}2") for api in "ABCD"]
+COLUMNS = [faults(f"{api}1", f"{api}2") for api in "ABCD"]
 
 
 def replicated(**settings: object) -> SearchState:
@@ -20,7 +20,7 @@ def left_open(state: SearchState, system: System) -> list[int]:
     """After the answers to what `cover` asks for."""
     simulation = Simulation(system)
     for cut in cover(state).cuts:
-        state.evidence.learn(simulation.run(state.evidence.to_points(cut)))
+        state.evidence.learn(simulation.run(state.evidence.elements.to_cut(cut)))
     return some_open_sets(state, state.evidence.clauses(), settled_sets(state.evidence))
 
 
@@ -38,12 +38,12 @@ def test_each_set_leaves_one_replica_of_each_call_healthy() -> None:
     assert plan.cuts == tuple(plan.targets)
     assert set(plan.targets.values()) == {0}
     for cut in plan.cuts:
-        assert all(len(column - state.evidence.to_points(cut)) == 1 for column in COLUMNS)
+        assert all(len(column - state.evidence.elements.to_cut(cut)) == 1 for column in COLUMNS)
 
 
 def test_what_is_expected_to_fail_is_not_covered() -> None:
     known = state_after(REPLICATED, SearchSettings(2, inventory=all_points(REPLICATED)))
-    expected = [known.evidence.to_bits(column) for column in COLUMNS]
+    expected = [known.evidence.elements.to_bits(column) for column in COLUMNS]
 
     plan = cover(known, expected=expected)
 
@@ -74,6 +74,6 @@ def test_a_smaller_share_injects_fewer_faults_beyond_the_target() -> None:
 
 def test_nothing_is_left_to_cover_where_everything_is_certified() -> None:
     system = All((Call("A"), Optional(Call("B"))))
-    state = state_after(system, SearchSettings(2), points("A"), points("B"))
+    state = state_after(system, SearchSettings(2), faults("A"), faults("B"))
 
     assert not cover(state)

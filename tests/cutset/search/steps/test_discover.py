@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.samples.call_systems import points, run
+from tests.samples.call_systems import faults, run
 from tests.samples.search_states import state_after
 
 from cutset.search.steps.discover import discover, discovered
@@ -16,18 +16,18 @@ def test_everything_seen_is_injected_at_once_while_new_points_appear() -> None:
     state = state_after(SYSTEM, SearchSettings(3))
     seen = []
     while (discovery := discover(state)).needed:
-        cut = state.evidence.to_points(discovery.cut)
+        cut = state.evidence.elements.to_cut(discovery.cut)
         seen.append(cut)
-        known = state.evidence.all_points()
+        known = state.evidence.elements.everything()
         outcome = run(SYSTEM, cut)
         state.evidence.learn(outcome)
         state.asked[discovery.cut] = 1
         failed = not outcome.path
-        news = state.evidence.all_points() != known
+        news = state.evidence.elements.everything() != known
         state.discovery = discovered(discovery, discovery.cut, failed=failed, news=news)
 
-    assert seen[0] == points("A1", "B1")
-    assert state.evidence.to_points(state.evidence.all_points()) == points("A1", "A2", "B1", "B2", "B3")
+    assert seen[0] == faults("A1", "B1")
+    assert state.evidence.elements.to_cut(state.evidence.elements.everything()) == faults("A1", "A2", "B1", "B2", "B3")
 
 
 def test_without_replicas_there_is_nothing_to_discover() -> None:
@@ -35,14 +35,14 @@ def test_without_replicas_there_is_nothing_to_discover() -> None:
 
 
 def test_after_a_failure_a_replica_of_each_call_that_has_as_many_as_any_stays_healthy() -> None:
-    state = state_after(SYSTEM, SearchSettings(3), points("A1", "B1"), points("B1", "B2"))
+    state = state_after(SYSTEM, SearchSettings(3), faults("A1", "B1"), faults("B1", "B2"))
     state.discovery = replace(state.discovery, careful=True)
 
     discovery = discover(state)
 
-    cut = state.evidence.to_points(discovery.cut)
-    assert points("A1", "A2") < cut
-    assert len(points("B1", "B2", "B3") - cut) == 1
+    cut = state.evidence.elements.to_cut(discovery.cut)
+    assert faults("A1", "A2") < cut
+    assert len(faults("B1", "B2", "B3") - cut) == 1
 
 
 @pytest.mark.parametrize(

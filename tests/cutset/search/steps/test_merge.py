@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from tests.samples.call_systems import points
+from tests.samples.call_systems import faults, points
 from tests.samples.search_states import state_after
 
 from cutset.search.steps.merge import merge
@@ -10,7 +10,7 @@ from cutset.simulation.simulated import All, Call, Optional
 C = Call("C", replicas=2)
 SYSTEM = All((Optional(Call("A")), Optional(Call("B")), C))
 SETTINGS = SearchSettings(2, Certificates.INDEPENDENT, inventory=points("C1", "C2"))
-TRIED = (points("A"), points("B"))
+TRIED = (faults("A"), faults("B"))
 
 
 def test_failures_that_were_tolerated_one_by_one_are_injected_together() -> None:
@@ -19,7 +19,7 @@ def test_failures_that_were_tolerated_one_by_one_are_injected_together() -> None
     merger = merge(state)
 
     assert merger is not None
-    assert state.evidence.to_points(merger.tolerated) == points("A", "B")
+    assert state.evidence.elements.to_cut(merger.tolerated) == faults("A", "B")
 
 
 def test_other_replicas_serve_then_than_without_faults() -> None:
@@ -29,7 +29,7 @@ def test_other_replicas_serve_then_than_without_faults() -> None:
 
     assert merger is not None
     assert merger.cut is not None
-    assert state.evidence.to_points(merger.cut) == points("A", "B", "C1")
+    assert state.evidence.elements.to_cut(merger.cut) == faults("A", "B", "C1")
 
 
 def test_what_was_merged_before_is_not_merged_again() -> None:
@@ -44,7 +44,7 @@ def test_what_was_merged_before_is_not_merged_again() -> None:
 
 def test_a_merged_set_that_was_asked_for_is_only_remembered() -> None:
     state = state_after(SYSTEM, SETTINGS, *TRIED)
-    state.asked[state.evidence.to_bits(points("A", "B", "C1"))] = 1
+    state.asked[state.evidence.elements.to_bits(faults("A", "B", "C1"))] = 1
 
     merger = merge(state)
 
@@ -55,12 +55,12 @@ def test_a_merged_set_that_was_asked_for_is_only_remembered() -> None:
 def test_a_failure_that_hides_another_is_left_out() -> None:
     """The survivor of {A} does not call B, so that it would say nothing of it."""
     system = All((Optional(Call("A"), Optional(Call("B"))), Optional(Call("D")), Optional(Call("E")), C))
-    state = state_after(system, SETTINGS, *map(points, "ABDE"))
+    state = state_after(system, SETTINGS, *map(faults, "ABDE"))
 
     merger = merge(state)
 
     assert merger is not None
-    assert state.evidence.to_points(merger.tolerated) == points("B", "D", "E")
+    assert state.evidence.elements.to_cut(merger.tolerated) == faults("B", "D", "E")
 
 
 def test_exact_certificates_gain_nothing_by_merging() -> None:

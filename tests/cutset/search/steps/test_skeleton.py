@@ -1,7 +1,7 @@
 from random import Random
 
 import pytest
-from tests.samples.call_systems import points
+from tests.samples.call_systems import faults
 from tests.samples.search_states import state_after
 
 from cutset.search.certificates import Evidence
@@ -18,19 +18,19 @@ def evidence() -> Evidence:
 
 
 def skeleton_of(known: Evidence) -> Skeleton:
-    return Skeleton(calls=known.in_calls(known.all_points()), failed=0, hidden=0, conditional=False)
+    return Skeleton(calls=known.elements.in_calls(known.elements.everything()), failed=0, hidden=0, conditional=False)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_the_path_has_a_replica_of_each_call_and_misses_all_that_it_is_said_to_cover(seed: int) -> None:
     known = evidence()
-    candidates = [known.to_bits(points(*names.split())) for names in CANDIDATES]
+    candidates = [known.elements.to_bits(faults(*names.split())) for names in CANDIDATES]
 
     best = best_path([skeleton_of(known)], candidates, [], known, Random(seed))
 
     assert best is not None
     _, path, covered = best
-    assert sorted(point.api for point in known.to_points(path)) == ["A", "B", "C"]
+    assert sorted(fault.point.api for fault in known.elements.to_cut(path)) == ["A", "B", "C"]
     assert covered == [candidate for candidate in candidates if not candidate & path]
     assert len(covered) >= 3
 
@@ -38,9 +38,9 @@ def test_the_path_has_a_replica_of_each_call_and_misses_all_that_it_is_said_to_c
 @pytest.mark.parametrize("seed", range(10))
 def test_the_path_hits_what_is_settled_so_that_its_complement_does_not_contain_it(seed: int) -> None:
     known = evidence()
-    settled = [known.to_bits(points("A2", "B2")), known.to_bits(points("B3", "C3"))]
+    settled = [known.elements.to_bits(faults("A2", "B2")), known.elements.to_bits(faults("B3", "C3"))]
 
-    best = best_path([skeleton_of(known)], [known.to_bits(points("A1"))], settled, known, Random(seed))
+    best = best_path([skeleton_of(known)], [known.elements.to_bits(faults("A1"))], settled, known, Random(seed))
 
     assert best is not None
     assert all(cut & best[1] for cut in settled)
@@ -49,7 +49,10 @@ def test_the_path_hits_what_is_settled_so_that_its_complement_does_not_contain_i
 def test_a_candidate_with_all_replicas_of_a_call_is_missed_by_no_path() -> None:
     known = evidence()
 
-    assert best_path([skeleton_of(known)], [known.to_bits(points("A1", "A2", "A3"))], [], known, Random(0)) is None
+    assert (
+        best_path([skeleton_of(known)], [known.elements.to_bits(faults("A1", "A2", "A3"))], [], known, Random(0))
+        is None
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-from tests.samples.call_systems import points
+from tests.samples.call_systems import faults
 from tests.samples.search_states import state_after
 
 from cutset.search.steps.state import (
@@ -23,18 +23,18 @@ def test_a_plan_without_sets_is_none() -> None:
 
 def test_before_any_fault_all_calls_of_the_path_are_open() -> None:
     state = state_after(SYSTEM, SearchSettings(2))
-    to_bits = state.evidence.to_bits
+    to_bits = state.evidence.elements.to_bits
 
-    assert set(open_sets(state, state.evidence.clauses(), [])) == {to_bits(points("A")), to_bits(points("B"))}
+    assert set(open_sets(state, state.evidence.clauses(), [])) == {to_bits(faults("A")), to_bits(faults("B"))}
     assert some_open_sets(state, state.evidence.clauses(), []) == list(open_sets(state, state.evidence.clauses(), []))
 
 
 def test_what_failed_what_it_is_part_of_and_what_survived_are_not_open() -> None:
-    state = state_after(SYSTEM, SearchSettings(2), points("A"), points("B"))
-    to_bits = state.evidence.to_bits
+    state = state_after(SYSTEM, SearchSettings(2), faults("A"), faults("B"))
+    to_bits = state.evidence.elements.to_bits
 
-    assert settled_sets(state.evidence) == [to_bits(points("A"))]
-    assert not any(is_open(state, to_bits(points(*cut))) for cut in ("A", "B", "AB"))
+    assert settled_sets(state.evidence) == [to_bits(faults("A"))]
+    assert not any(is_open(state, to_bits(faults(*cut))) for cut in ("A", "B", "AB"))
     assert not list(open_sets(state, state.evidence.clauses(), settled_sets(state.evidence)))
 
 
