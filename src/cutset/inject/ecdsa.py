@@ -1,13 +1,22 @@
 """Plans that a private key signs (scheme `e` of WIRE.md): ECDSA P-256 over SHA-256, r and s as they are.
 
-Whoever only executes plans then holds no secret. Envoy's Lua verifies it natively; agents, which have no dependencies,
-do not know it. Deterministic (RFC 6979), so that no weak source of randomness can give the key away.
+Whoever only executes plans then holds no secret. Envoy's Lua verifies it natively, agents by
+`cutset_agent/ecdsa.py`. Deterministic (RFC 6979), so that no weak source of randomness can give the key away.
 """
+
+import hashlib
+import hmac
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
 
 from cutset.errors import UsageError
 from cutset_agent.wire import WireSigner
@@ -29,6 +38,20 @@ def public_key(pem: bytes) -> bytes:
     """DER, as `filter_source` wants it."""
     key = _private_key(pem).public_key()
     return bytes(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
+
+
+def new_private_key() -> bytes:
+    key = ec.generate_private_key(ec.SECP256R1())
+    return bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+
+
+def derived_secret(pem: bytes, purpose: bytes) -> bytes:
+    """32 bytes for another purpose than signing: HMAC-SHA256 of its name, keyed with the private scalar.
+
+    The same however the key is written in PEM.
+    """
+    scalar = _private_key(pem).private_numbers().private_value
+    return hmac.digest(scalar.to_bytes(32, "big"), purpose, hashlib.sha256)
 
 
 def _private_key(pem: bytes) -> ec.EllipticCurvePrivateKey:

@@ -1,8 +1,8 @@
 -- The plan executor of one inbound listener: finds the plan in the request, decides, and asks Envoy's native fault
--- filter behind it to act. Twin of cutset_agent/wire.py; the specification is cutset_agent/WIRE.md.
+-- filter behind it to act; answers it spoils itself, on their way back. Twin of cutset_agent/wire.py; the specification is cutset_agent/WIRE.md.
 -- SERVICE, REPLICA, ENVIRONMENT and PUBLIC_KEY (DER, or nil) are constants written above this text by envoy.py. With a
 -- public key plans are proven by ECDSA, and there is no secret here. Without one the shared key comes from the process
--- environment only, so that no configuration dump shows it. Old Lua API only: runs on any Envoy that has Lua.
+-- environment only, so that no configuration dump shows it. VERSION is there in sidecars of Istio. Old Lua API only: runs on any Envoy that has Lua.
 
 local band, bor, bxor, bnot = bit.band, bit.bor, bit.bxor, bit.bnot
 local rshift, lshift, ror, tobit = bit.rshift, bit.lshift, bit.ror, bit.tobit
@@ -118,18 +118,24 @@ local function der_integer(bytes)
   return "\2" .. char(#bytes) .. bytes
 end
 
+-- The bytes that base64url stands for.
+local function raw_bytes(text)
+  local bytes, padded = {}, text .. string.rep("A", -#text % 4)
+  for i = 1, #padded, 4 do bytes[#bytes + 1] = sub(big_endian(number_of(sub(padded, i, i + 3))), 2) end
+  return sub(table.concat(bytes), 1, math.floor(#text * 3 / 4))
+end
+
 -- 86 digits, r and s of 32 bytes each, as the DER that Envoy wants; nil if they are not written in the only way.
 local function der_signature(proof)
   if #proof ~= 86 or not find(proof, "^[%w_-]*[AQgw]$") then return nil end
-  local bytes = {}
-  for i = 1, 88, 4 do
-    local number = number_of(sub(proof .. "AA", i, i + 3))
-    bytes[#bytes + 1] = sub(big_endian(number), 2)
-  end
-  local raw = sub(table.concat(bytes), 1, 64)
+  local raw = raw_bytes(proof)
   local integers = der_integer(sub(raw, 1, 32)) .. der_integer(sub(raw, 33, 64))
   return "\48" .. char(#integers) .. integers
 end
+
+-- SubjectPublicKeyInfo of an uncompressed point of P-256, and no other form: what is before x and y.
+local PUBLIC_HEAD = "\48\89\48\19\6\7\42\134\72\206\61\2\1\6\8\42\134\72\206\61\3\1\7\3\66\0\4"
+local HAS_FORM = PUBLIC_KEY and #PUBLIC_KEY == #PUBLIC_HEAD + 64 and sub(PUBLIC_KEY, 1, #PUBLIC_HEAD) == PUBLIC_HEAD
 
 local function is_signed(handle, text, proof)
   if SCHEME == "h" then
@@ -137,10 +143,13 @@ local function is_signed(handle, text, proof)
     return #KEY >= MIN_KEY_BYTES and mac(text) == proof
   end
   local signature = der_signature(proof)
-  if not signature then return false end
-  -- An object of Envoy's lives as long as its request.
-  local key = handle:importPublicKey(PUBLIC_KEY, #PUBLIC_KEY)
-  return (handle:verifySignature("sha256", key:get(), signature, #signature, text, #text)) == true
+  if not signature or not HAS_FORM then return false end
+  -- An object of Envoy's lives as long as its request. What is no point of the curve is an error.
+  local is_read, is_valid = pcall(function()
+    local key = handle:importPublicKey(PUBLIC_KEY, #PUBLIC_KEY)
+    return (handle:verifySignature("sha256", key:get(), signature, #signature, text, #text))
+  end)
+  return is_read and is_valid == true
 end
 
 -- FNV-1a, folded to 24 bits. 16777619 = 2^24 + 403: split so that the product stays exact in a double.
@@ -181,15 +190,17 @@ local function remembering(compute)
 end
 
 local NAMES = { A = "abort(%s)", G = "grpc(%s)", D = "delay(%sms)" }
+local SPOILT = { "empty", "truncated", "garbled" } -- by the number of kind B
 
 local function part_in(expiry, salt, groups)
   local part = { expires = number_of(expiry), salt = salt, answers = {}, delays = {} }
-  for kind, number, percent, attempts, occurrence, ids in
-    gmatch(groups, "~([AGDL])(%d+)p?(%d*)n?(%d*)o?(%d*)%.([%w_-]+)") do
-    if kind ~= "L" and occurrence == "" then -- the others are for agents: a sidecar keeps no count of a request's calls
+  for kind, number, percent, attempts, occurrence, body, ids in
+    gmatch(groups, "~([AGDBL])(%d+)p?(%d*)n?(%d*)o?(%d*)t?([%w_-]*)%.([%w_-]+)") do
+    local name = kind == "B" and SPOILT[tonumber(number)] or NAMES[kind] and string.format(NAMES[kind], number)
+    if name and occurrence == "" then -- the others are for agents: a sidecar keeps no count of a request's calls
       local fault = {
         kind = kind, value = number, percent = percent ~= "" and percent or "100",
-        attempts = tonumber(attempts) or math.huge, name = string.format(NAMES[kind], number),
+        attempts = tonumber(attempts) or math.huge, name = name, body = body ~= "" and raw_bytes(body) or nil,
       }
       local family = kind == "D" and part.delays or part.answers
       for id in gmatch(ids, "....") do family[id] = fault end
@@ -355,12 +366,35 @@ local HTTP_STATUS = {
   ["9"] = "400", ["10"] = "409", ["11"] = "400", ["12"] = "501", ["14"] = "503", ["16"] = "401",
 }
 
-local function ask(headers, fault, grpc)
+-- Of the answers that this filter spoils itself, chance decides here. Each listener has another one.
+math.randomseed(os.time() + number_of(target_id("A", SERVICE .. REPLICA)))
+
+local function ask(headers, metadata, fault, grpc)
   local kind, value = fault.kind, fault.value
+  if kind == "B" then
+    local hits = math.random(100) <= tonumber(fault.percent)
+    -- What HEAD is answered has no body, whatever its headers say.
+    if hits then metadata:set("cutset", "spoil", headers:get(":method") == "HEAD" and "nothing" or fault.name) end
+    return fault.name
+  end
+  -- Two names, so that the reply's type fits: see filters.py.
+  if fault.body then metadata:set("cutset", find(fault.body, "^[%[{]") and "json" or "text", fault.body) end
+  headers:replace("x-cutset-gate", "1")
   if kind == "G" and not grpc then kind, value = "A", HTTP_STATUS[value] or "500" end
   headers:replace(REQUEST_HEADER[kind], value)
   headers:replace(PERCENTAGE_HEADER[kind], fault.percent)
   return fault.name
+end
+
+-- What `cutset install` asks of each pod: does its sidecar obey, and which version of this? The service sees nothing of it.
+local probe_id = remembering(function(salt) return target_id(salt, "cutset.probe") end)
+
+local function is_probe(headers, parts)
+  if not VERSION or headers:get(":path") ~= "/cutset-probe" then return false end
+  for _, part in ipairs(parts) do
+    if part.answers[probe_id(part.salt)] then return true end
+  end
+  return false
 end
 
 function envoy_on_request(handle)
@@ -372,6 +406,10 @@ function envoy_on_request(handle)
     if parts.tried > 0 then metadata:set("cutset", "refused", "1") end
     return
   end
+  if is_probe(headers, parts) then
+    handle:respond({ [":status"] = "204", ["x-cutset-probe"] = SERVICE .. "/" .. REPLICA .. "/" .. VERSION })
+    return
+  end
   local grpc = find(headers:get("content-type") or "", "^application/grpc") ~= nil
   local api = normalise_api(headers:get(":method"), headers:get(":path"), grpc)
   metadata:set("cutset", "api", api)
@@ -381,10 +419,51 @@ function envoy_on_request(handle)
   local names = {}
   for _, name in ipairs(HELPERS) do headers:remove(name) end
   local delay = decide(parts, api, "delays", attempt)
-  if delay then names[1] = ask(headers, delay, grpc) end
+  if delay then names[1] = ask(headers, metadata, delay, grpc) end
   local answer = decide(parts, api, "answers", attempt)
-  if answer then names[#names + 1] = ask(headers, answer, grpc) end
-  if #names == 0 then return end
-  metadata:set("cutset", "fault", table.concat(names, "+"))
-  headers:replace("x-cutset-gate", "1")
+  if answer then names[#names + 1] = ask(headers, metadata, answer, grpc) end
+  if #names > 0 then metadata:set("cutset", "fault", table.concat(names, "+")) end
+end
+
+-- Every byte inverted: no text is left, no number of a frame or an archive is what it was, and the length is the same.
+local INVERTED = {}
+for value = 0, 255 do INVERTED[char(value)] = char(255 - value) end
+
+local function without_body(headers)
+  local status = headers:get(":status")
+  return status == "204" or status == "304" or headers:get("content-length") == "0"
+end
+
+-- What becomes of one piece of an answer, of which so many bytes are still to be kept; and how many then.
+local function spoilt(how, bytes, left)
+  if how == "garbled" then return (bytes:gsub(".", INVERTED)), left end
+  left = left or math.floor(#bytes / 2)
+  return sub(bytes, 1, left), math.max(0, left - #bytes)
+end
+
+-- Piece by piece, as they come: nothing is held back, so that streams without end can be spoilt too. Of an answer that
+-- does not tell its length beforehand, half of the first piece is what is kept. Evidence is said once it has happened;
+-- of an answer without a body, that there was nothing to spoil.
+function envoy_on_response(handle)
+  local how = (handle:streamInfo():dynamicMetadata():get("cutset") or {}).spoil
+  if not how then return end
+  local headers, said = handle:headers(), nil
+  local function say(what)
+    if not said then handle:streamInfo():dynamicMetadata():set("cutset", "spoilt", what) end
+    said = what
+  end
+  if how == "nothing" or without_body(headers) then return say("nothing") end
+  local length = tonumber(headers:get("content-length") or nil)
+  local left = how == "empty" and 0 or length and math.floor(length / 2)
+  if length and how ~= "garbled" then headers:replace("content-length", tostring(left)) end
+  for chunk in handle:bodyChunks() do
+    local before = chunk:getBytes(0, chunk:length())
+    local after
+    after, left = spoilt(how, before, left)
+    if after ~= before then
+      chunk:setBytes(after)
+      say(how)
+    end
+  end
+  say("nothing")
 end

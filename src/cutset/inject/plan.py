@@ -1,12 +1,18 @@
 """A cut, or faults inside a process, as the headers of one request."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 from cutset.errors import PlanError
-from cutset.model.fault import Cut, EffectKind, Fault
+from cutset.inject.signing import signer_of
+from cutset.model.call_site import AgentCallSite, call_site_at
+from cutset.model.effect import BREAKS_CONNECTION, REFUSED, EffectKind
+from cutset.model.fault import Cut, Fault
 from cutset.model.point import Point
 from cutset_agent import wire
+from cutset_agent.effects import agent_effect, why_not
 
 ANY_API = "*"  # `cart/*#2`: all that replica 2 serves
 # gRPC servers refuse requests at random once their metadata exceed 8 KiB: one is left to others.
@@ -14,6 +20,7 @@ MAX_HEADER_BYTES = 7168
 HEADER_OVERHEAD_BYTES = 32  # what HTTP/2 counts for each header beyond its text
 
 _WIRE_KINDS = {EffectKind.ABORT: "A", EffectKind.GRPC: "G", EffectKind.DELAY: "D"}
+_SPOILT = {EffectKind(name): number for number, name in enumerate(wire.SPOILT, start=1)}
 _CARRIERS = ("tracestate", "baggage", "jaeger", "datadog")
 _CONTEXTS = ("b3",)  # name the trace and hold no plan
 
@@ -27,20 +34,24 @@ def plan_headers(
     environment: str,
     expires: float,
     catalogue: Collection[Point] = (),
+    call_sites: Mapping[Point, Sequence[AgentCallSite]] = MappingProxyType({}),
     carriers: Sequence[str] = ("tracestate", "baggage"),
 ) -> dict[str, str]:
     """The headers that make one request an experiment. The empty cut gives a signed empty plan: the mark of the audit.
 
     `catalogue` are all the points known; the plan is written so that none of them is mistaken for one of the cut.
+    A plan lives longer than anybody waits for the request's answer: a timeout holds a call back for as long as that.
+    `call_sites` are where the agents of points with a caller act; an endpoint's point tells that by itself.
     """
+    life = expires - time.time()
     return signed_headers(
-        [(_target(fault), _wire_fault(fault)) for fault in sorted(cut)],
+        [planned for fault in sorted(cut) for planned in _planned(fault, life, call_sites)],
         trace_id=trace_id,
         span_id=span_id,
         key=key,
         environment=environment,
         expires=expires,
-        catalogue=frozenset(target for point in catalogue for target in _looked_up(point)),
+        catalogue=frozenset(target for point in catalogue for target in _looked_up(point, call_sites)),
         carriers=carriers,
     )
 
@@ -64,7 +75,7 @@ def signed_headers(
     try:
         parts = wire.encode(
             faults,
-            key=key,
+            key=signer_of(key) if isinstance(key, bytes) else key,
             environment=environment,
             trace_id=trace_id,
             expires=expires,
@@ -130,17 +141,73 @@ def _refuse_a_part_of_a_plan(parts: tuple[str, ...], headers: Mapping[str, str])
         )
 
 
-def _wire_fault(fault: Fault) -> wire.WireFault:
-    return wire.WireFault(_WIRE_KINDS[fault.effect.kind], fault.effect.value, fault.percent, fault.attempts)
+def _planned(
+    fault: Fault, life: float, call_sites: Mapping[Point, Sequence[AgentCallSite]]
+) -> Iterator[tuple[wire.WireTarget, wire.WireFault]]:
+    """Where it happens, and what: at a caller's own side its agent does it, else the callee's sidecar."""
+    if not fault.point.caller:
+        yield _target(fault), _wire_fault(fault, life)
+        return
+    sites = _sites(fault.point, call_sites)
+    if not sites:
+        caller, api = fault.point.caller, fault.point.of_api
+        raise PlanError(
+            f"`{fault.point}` is the own side of {caller} of a call, and no agent in it was seen to make it",
+            hint=f"Use `{api}`, which fails the call whoever makes it, or start {caller} with `cutset agent run`",
+        )
+    for site in sites:
+        yield _agent_target(site), _agent_fault(fault, site)
+
+
+def _wire_fault(fault: Fault, life: float) -> wire.WireFault:
+    """As the sidecar of the callee executes it."""
+    effect, counts = fault.effect, (fault.percent, fault.effect.attempts)
+    _refuse_what_only_an_agent_can(fault)
+    if effect.kind in _SPOILT:
+        return wire.WireFault("B", _SPOILT[effect.kind], *counts)
+    if effect.kind is EffectKind.TIMEOUT:
+        return wire.WireFault("D", max(1, round(life * 1000)), *counts)
+    if len(effect.body.encode()) > wire.MAX_TEXT_BYTES:
+        raise PlanError(
+            f"`{fault}`: the body takes {len(effect.body.encode())} bytes of {wire.MAX_TEXT_BYTES}",
+            hint="Use a shorter one: it travels in every call of the request",
+        )
+    return wire.WireFault(_WIRE_KINDS[effect.kind], effect.value, *counts, text=effect.body)
+
+
+def _refuse_what_only_an_agent_can(fault: Fault) -> None:
+    effect, api = fault.effect, fault.point.of_api
+    if effect.kind in BREAKS_CONNECTION:
+        raise PlanError(
+            f"`{fault}`: a sidecar cannot do that: its caller would be answered 503 in place of a broken connection",
+            hint=f"Use `{api}:abort(503)`, or name a caller whose agent does it: `caller>{api}:{effect}`",
+        )
+    if effect.kind is EffectKind.LIBRARY:
+        raise PlanError(
+            f"`{fault}` is a fault of a library, which the caller's agent alone can cause",
+            hint="Name the caller and its endpoint, as in `cart>cache/redis/get:library(cache-miss)`",
+        )
+    if effect.call:
+        raise PlanError(
+            f"`{fault}` is for one call of the request alone, but sidecars keep no count of a request's calls",
+            hint=f"Use `attempts=1` for the first attempt of each, or name a caller: `caller>{api}:{effect}`",
+        )
+
+
+def _agent_fault(fault: Fault, site: AgentCallSite) -> wire.WireFault:
+    effect = fault.effect
+    if fault.point.is_store and effect.kind in (EffectKind.ABORT, EffectKind.GRPC):
+        effect = replace(REFUSED, attempts=effect.attempts, call=effect.call)  # one that answers a status is gone
+    known = (str(effect.kind), effect.value, effect.name)
+    found = agent_effect(*known, endpoint=site.endpoint, text=effect.body)
+    if found is None:
+        why = why_not(*known, endpoint=site.endpoint)
+        raise PlanError(f"`{fault}` cannot be done: {why}", hint="`cutset faults` lists what agents can do")
+    return replace(found, percent=fault.percent, attempts=effect.attempts, occurrence=effect.call)
 
 
 def _target(fault: Fault) -> wire.WireTarget:
     point = fault.point
-    if point.caller:
-        raise PlanError(
-            f"`{point}` names a caller, which the callee's sidecar does not know",
-            hint=f"Use `{point.of_api}`, which fails the call whoever makes it",
-        )
     if point.occurrence:
         raise PlanError(
             f"`{point}` names an occurrence, but sidecars keep no count of a request's calls",
@@ -149,7 +216,18 @@ def _target(fault: Fault) -> wire.WireTarget:
     return wire.WireTarget(point.service, "" if point.api == ANY_API else point.api, point.replica)
 
 
-def _looked_up(point: Point) -> list[wire.WireTarget]:
-    """What the sidecar of a point looks up in a plan, from the particular to the general."""
+def _sites(point: Point, call_sites: Mapping[Point, Sequence[AgentCallSite]]) -> Sequence[AgentCallSite]:
+    return call_sites.get(point) or ([call_site_at(point)] if point.is_endpoint else [])
+
+
+def _agent_target(site: AgentCallSite) -> wire.WireTarget:
+    return wire.WireTarget(site.service, site.endpoint, site.peer)
+
+
+def _looked_up(point: Point, call_sites: Mapping[Point, Sequence[AgentCallSite]]) -> list[wire.WireTarget]:
+    """What the sidecar or the agent of a point looks up in a plan, from the particular to the general."""
+    if point.caller:
+        sites = _sites(point, call_sites)
+        return [_agent_target(each) for site in sites for each in (site, replace(site, peer=""))]
     api = "" if point.api == ANY_API else point.api
     return [wire.WireTarget(point.service, *rest) for rest in ((api, point.replica), (api,), ("", point.replica), ())]

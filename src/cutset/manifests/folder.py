@@ -9,7 +9,8 @@ import yaml
 
 from cutset.errors import UsageError
 from cutset.manifests.bounded_yaml import BoundedLoader
-from cutset.manifests.istio import Manifest, istio_problems, merged
+from cutset.manifests.istio import istio_problems, merged
+from cutset.manifests.wanted import Manifest
 
 
 @dataclass(frozen=True, slots=True)

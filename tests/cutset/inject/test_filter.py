@@ -12,6 +12,8 @@ from importlib.resources import files
 
 import httpx
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from cutset.inject.local import envoy
 from cutset.inject.local import mesh as mesh_module
@@ -39,6 +41,9 @@ function envoy_on_request(handle)
       for _, family in ipairs({ part.answers, part.delays }) do
         for id, fault in pairs(family) do
           answer = answer .. " " .. table.concat({ id, fault.kind, fault.value, fault.percent, fault.attempts }, ",")
+          for character in string.gmatch(fault.body and "," .. fault.body or "", ".") do
+            answer = answer .. (character == "," and "," or string.format("%02x", character:byte()))
+          end
         end
       end
     end
@@ -48,13 +53,13 @@ end
 """
 
 
-def _calls_within_envoy(work_dir, key, public_key=b""):
+def _calls_within_envoy(work_dir, key):
     """Calls a function of filter.lua within Envoy."""
     original = envoy.filter_source
     spec = MeshSpec((MeshService("any", "http", ("127.0.0.1:9",)),), environment=VECTORS["environment"])
     with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(envoy, "filter_source", lambda *identity: original(*identity, public_key) + HOOK)
+            patch.setattr(envoy, "filter_source", lambda *identity: original(*identity) + HOOK)
             mesh = stack.enter_context(run_mesh(spec, key=key, work_dir=work_dir))
         client = stack.enter_context(httpx.Client())
 
@@ -75,7 +80,9 @@ def lua(tmp_path_factory):
 @pytest.fixture(scope="module")
 def lua_with_public_key(tmp_path_factory):
     """No secret in it at all."""
-    yield from _calls_within_envoy(tmp_path_factory.mktemp("public"), b"", bytes.fromhex(VECTORS["public_key"]))
+    key = ec.derive_private_key(int(VECTORS["private_key"], 16), ec.SECP256R1())
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    yield from _calls_within_envoy(tmp_path_factory.mktemp("public"), pem)
 
 
 def test_lua_finds_the_trace_as_python_does(lua):
@@ -112,6 +119,7 @@ def _compare(lua, parts, read_by_python):
         decoded = wire.decode(twin, VECTORS["key"].encode(), VECTORS["environment"], VECTORS["trace"], VECTORS["now"])
         expected = {
             f"{identity},{fault.kind},{fault.value},{fault.percent},{fault.attempts or 'inf'}"
+            + (f",{fault.text.encode().hex()}" if fault.text else "")
             for identity, fault in decoded.faults
             if fault.kind != "L" and not fault.occurrence  # those are for agents
         }
@@ -127,6 +135,12 @@ def test_lua_rejects_the_golden_forgeries(lua, lua_with_public_key):
             assert lua("verified", vector["value"], trace) == "rejected", vector
     for value in VECTORS["rejected_signed"]:
         assert lua_with_public_key("verified", value, trace) == "rejected", value
+
+
+def test_lua_decides_signatures_at_the_limits_as_agents_do(lua_with_public_key):
+    for vector in VECTORS["signatures"]:
+        accepted = lua_with_public_key("verified", vector["value"], VECTORS["trace"][16:]) != "rejected"
+        assert accepted == vector["accepted"], vector
 
 
 def test_an_abort_is_answered_by_the_sidecar(lab):

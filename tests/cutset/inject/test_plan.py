@@ -1,9 +1,11 @@
+import re
 import time
 
 import pytest
 
 from cutset.errors import PlanError
 from cutset.inject.plan import plan_headers
+from cutset.model.call_site import AgentCallSite
 from cutset.model.fault import Fault
 from cutset.model.point import Point
 from cutset_agent import wire
@@ -64,10 +66,26 @@ def _colliding_targets():
     raise AssertionError
 
 
-def test_a_caller_cannot_be_expressed():
-    with pytest.raises(PlanError, match="`web>cart/GetCart` names a caller") as caught:
+def test_a_callers_own_side_must_have_been_seen_by_its_agent():
+    with pytest.raises(PlanError, match="`web>cart/GetCart` is the own side of web of a call, and no agent") as caught:
         headers("web>cart/GetCart")
     assert "`cart/GetCart`" in caught.value.hint
+
+
+def test_agents_are_addressed_by_call_site():
+    side, site = Point.parse("web>cart/GetCart"), AgentCallSite("web", "rpc/grpc/GetCart", "127.0.0.1:9")
+    faults = ("web>cart/GetCart:connection-refused,call=2", "cart>cache/redis/get sessions:6379/0")
+    found = decode(headers(*faults, call_sites={side: [site]})["baggage"].removeprefix("cutset="))
+
+    (refused,) = found.faults_at(wire.WireTarget("web", "rpc/grpc/GetCart", "127.0.0.1:9"))
+    assert (refused.kind, refused.value, refused.occurrence) == ("L", wire.fault_code("connection-refused"), 2)
+    assert found.faults_at(wire.WireTarget("cart", "cache/redis/get", "sessions:6379/0"))
+    assert not found.faults_at(wire.WireTarget("cart", "cache/redis/get"))
+
+
+def test_what_an_agent_cannot_do_is_said():
+    with pytest.raises(PlanError, match=r"`cart>cache/redis/get:library\(deadlock\)` cannot be done"):
+        headers("cart>cache/redis/get:library(deadlock)")
 
 
 def test_an_occurrence_cannot_be_expressed():
@@ -116,3 +134,45 @@ def test_what_does_not_fit_is_refused_with_numbers():
 def test_unknown_carriers_are_refused(carriers):
     with pytest.raises(PlanError, match="expected carriers out of tracestate, baggage, jaeger, datadog, besides b3"):
         headers("cart/GetCart", carriers=carriers)
+
+
+def planned(*faults: str, **options) -> wire.WirePart:
+    return decode(headers(*faults, **options)["baggage"].removeprefix("cutset="))
+
+
+def test_a_timeout_is_a_delay_as_long_as_the_plan_lives_and_nobody_waits_longer():
+    (fault,) = planned("cart/GetCart:timeout,attempts=1", expires=time.time() + 12).faults_at(
+        wire.WireTarget("cart", "GetCart")
+    )
+    assert (fault.kind, fault.attempts) == ("D", 1)
+    assert 11_000 < fault.value <= 12_000
+
+
+@pytest.mark.parametrize(("effect", "number"), [("empty", 1), ("truncated", 2), ("garbled", 3)])
+def test_answers_can_be_spoilt(effect, number):
+    found = planned(f"cart/GetCart:{effect},50%,attempts=1").faults_at(wire.WireTarget("cart", "GetCart"))
+    assert found == (wire.WireFault("B", number, 50, 1),)
+
+
+def test_an_abort_may_have_a_body_of_sixty_bytes():
+    (fault,) = planned("ad/X:abort(503,busy%21)").faults_at(wire.WireTarget("ad", "X"))
+    assert fault.text == "busy!"
+    assert headers(f"ad/X:abort(503,{'%C3%A4' * 30})")
+    with pytest.raises(PlanError, match="the body takes 62 bytes of 60") as caught:
+        headers(f"ad/X:abort(503,{'%C3%A4' * 31})")
+    assert "shorter" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("effect", "why", "instead"),
+    [
+        ("connection-refused", "answered 503 in place of", "`cart/Get:abort(503)`, or name a caller"),
+        ("connection-reset", "answered 503 in place of", "`caller>cart/Get:connection-reset`"),
+        ("library(cache-miss)", "the caller's agent alone", "cart>cache/redis/get"),
+        ("abort(503),call=2", "sidecars keep no count", "`caller>cart/Get:abort[(]503[)],call=2`"),
+    ],
+)
+def test_what_a_sidecar_cannot_do_is_refused_with_the_reason(effect, why, instead):
+    with pytest.raises(PlanError, match=why) as caught:
+        headers(f"cart/Get:{effect}")
+    assert re.search(instead.replace("(503)", "[(]503[)]"), caught.value.hint)

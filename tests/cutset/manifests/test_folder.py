@@ -5,7 +5,8 @@ import yaml
 
 from cutset.errors import UsageError
 from cutset.manifests.folder import write_manifests
-from cutset.manifests.istio import API_VERSION, EJECTION, Manifest
+from cutset.manifests.istio import API_VERSION
+from cutset.manifests.wanted import EJECTION, Manifest
 
 POLICY = {"outlierDetection": EJECTION}
 

@@ -3,11 +3,9 @@
 Names of headers are judged before anything, a tracer included, can remember and restore them; their members by Lua.
 """
 
-from importlib.resources import files
-
+from cutset.inject.filters import EARLY_MUTATION
 from cutset.model.mesh import Json
 
-_MUTATION = "type.googleapis.com/envoy.extensions.http.early_header_mutation.header_mutation.v3.HeaderMutation"
 # Servers that speak CGI cannot tell `_` from `-`, and some readers unescape names.
 _DROPPED: tuple[Json, ...] = (
     {"contains": "cutset", "ignore_case": True},
@@ -21,11 +19,7 @@ def early_removal() -> Json:
     return {
         "name": "cutset.edge",
         "typed_config": {
-            "@type": _MUTATION,
+            "@type": EARLY_MUTATION,
             "mutations": [{"remove_on_match": {"key_matcher": matcher}} for matcher in _DROPPED],
         },
     }
-
-
-def edge_source() -> str:
-    return files("cutset.inject").joinpath("edge.lua").read_text(encoding="utf-8")

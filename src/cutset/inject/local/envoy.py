@@ -11,33 +11,33 @@ import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib.resources import files
 
-from cutset.inject.local.context import (
+from cutset.inject.filters import (
+    CARRIERS,
     CONTEXT_HEADER,
-    JOINING,
-    NAMED_OTHERWISE,
-    NAMING,
-    context_source,
+    FILTERS,
+    HELPER_HEADERS,
+    HIDDEN_STATUS,
+    HTTP_OPTIONS,
+    RETRIED_STATUS,
+    SHOWN_STATUS,
+    TOLD,
+    TYPE,
+    blind_to_injected_failures,
+    fault_filter,
+    lua_filter,
+    mark_injected_replies,
     own_span_filter,
+    told_tag,
 )
-from cutset.inject.local.edge import early_removal, edge_source
+from cutset.inject.local.context import JOINING, NAMED_OTHERWISE, NAMING
+from cutset.inject.local.edge import early_removal
 from cutset.inject.local.stand_in import DIRECT_HEADER, FALLBACK_AT_HEADER, FALLBACK_HEADER, StandIn
+from cutset.inject.sources import context_source, edge_source, filter_source
 from cutset.model.expect import split_address
 from cutset.model.mesh import Json, MeshService, MeshSpec
 
 LOOPBACK = "127.0.0.1"
-_TYPE = "type.googleapis.com/envoy."
-_FILTERS = _TYPE + "extensions.filters."
-_HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
-
-_FAULT_HEADERS = ("abort-request", "abort-grpc-request", "delay-request", "throughput-response")
-_PERCENTAGE_HEADERS = ("abort-request-percentage", "delay-request-percentage", "throughput-response-percentage")
-HELPER_HEADERS = ["x-cutset-gate", *(f"x-envoy-fault-{name}" for name in _FAULT_HEADERS + _PERCENTAGE_HEADERS)]
-# Headers that may hold a plan, and what they contain if they do.
-CARRIERS = {"tracestate": "cutset", "baggage": "cutset", "x-datadog-tags": "cutset", "uberctx-cutset": "."}
-# What the filter tells of a request, as tags of its span.
-_TOLD = ("api", "carriers", "context", "refused", "fault")
 # Envoy's default of 3 parallel retries and 1,024 requests would fail experiments that the system would survive.
 UNLIMITED = 1_000_000
 # uvicorn closes idle connections after 5 s; a request sent at that moment would fail for no fault of ours.
@@ -50,29 +50,15 @@ _STAND_IN = "stand-in"
 _CAME_BACK = "x-cutset-came-back"
 RESELECT_HOST = 50  # tries to find a replica that was not tried yet: with round robin a handful would do
 
-# Envoy's outlier detection asks no matcher about gRPC calls: it looks at the grpc-status header itself. So an injected
-# status comes to the router under another name, which the retry policy knows, and the route gives it back its own.
-_HIDDEN_STATUS = "x-cutset-grpc-status"
-_HIDE_INJECTED_STATUS = f"""
-function envoy_on_response(handle)
-  local headers = handle:headers()
-  local status = headers:get("grpc-status")
-  if status and headers:get("x-cutset-fault") then
-    headers:add("{_HIDDEN_STATUS}", status)
-    headers:remove("grpc-status")
-  end
-end
-"""
 
-
-def bootstrap(spec: MeshSpec, inbound_ports: Mapping[tuple[str, str], int]) -> Json:
-    """`spec` with all its ports chosen; `inbound_ports` by (service, replica)."""
+def bootstrap(spec: MeshSpec, inbound_ports: Mapping[tuple[str, str], int], public_key: bytes = b"") -> Json:
+    """`spec` with all its ports chosen; `inbound_ports` by (service, replica); for `public_key` see `filter_source`."""
     listeners: list[Json] = []
     clusters: list[Json] = []
     for service in spec.services:
         for replica, address in _replicas(service):
             port = inbound_ports[service.name, replica]
-            listeners.append(_inbound_listener(spec, service, replica, port))
+            listeners.append(_inbound_listener(spec, service, replica, port, public_key))
             clusters.append(_replica_cluster(service, replica, address))
         ports = [inbound_ports[service.name, replica] for replica, _ in _replicas(service)]
         listeners.append(_outbound_listener(spec, service))
@@ -100,7 +86,7 @@ def _replicas(service: MeshService) -> list[tuple[str, str]]:
     return [(str(number), address) for number, address in enumerate(service.replicas, start=1)]
 
 
-def _inbound_listener(spec: MeshSpec, service: MeshService, replica: str, port: int) -> Json:
+def _inbound_listener(spec: MeshSpec, service: MeshService, replica: str, port: int, public_key: bytes) -> Json:
     name = f"inbound:{service.name}#{replica}"
     route: Json = {"match": {"prefix": "/"}, "route": {"cluster": name, "timeout": "0s"}}
     routes = [route]
@@ -111,9 +97,9 @@ def _inbound_listener(spec: MeshSpec, service: MeshService, replica: str, port: 
         filters += _joining_filters()
         routes = [_switched_on(route, [{"name": CONTEXT_HEADER, "present_match": True}], filters), route]
     if spec.filters:
-        filters += plan_filters(service.name, replica, spec.environment)
+        filters += plan_filters(service.name, replica, spec.environment, public_key)
         routes = [_for_plans(route, carrier, filters) for carrier in CARRIERS] + routes
-        options |= _mark_injected_replies()
+        options |= mark_injected_replies()
     first = [spec.first_filters[service.name]] if service.name in spec.first_filters else []
     listener = _listener(name, port, _connection_manager(name, {"routes": routes}, [*first, *filters], options))
     return listener | {"traffic_direction": "INBOUND"}
@@ -124,7 +110,7 @@ def _switched_on(route: Json, headers: list[Json], filters: list[Json]) -> Json:
 
     A composite filter could guard them too, but costs every other request more.
     """
-    switched_on = {"@type": _TYPE + "config.route.v3.FilterConfig", "config": {}}
+    switched_on = {"@type": TYPE + "config.route.v3.FilterConfig", "config": {}}
     match = route["match"]
     assert isinstance(match, dict)
     before = match.get("headers", [])
@@ -148,7 +134,7 @@ def _for_plans(route: Json, carrier: str, filters: list[Json]) -> Json:
 
 
 def _joining_filters() -> list[Json]:
-    joining = _lua(JOINING, context_source(inbound=True))
+    joining = lua_filter(JOINING, context_source(inbound=True))
     return [own_span_filter() | {"disabled": True}, joining | {"disabled": True}]
 
 
@@ -167,7 +153,7 @@ def _outbound_listener(spec: MeshSpec, service: MeshService) -> Json:
     routes = [*_stood_in(spec, service), _route_to(service)]
     filters: list[Json] = []
     if spec.collector:
-        filters = [_lua(NAMING, context_source(inbound=False)) | {"disabled": True}]
+        filters = [lua_filter(NAMING, context_source(inbound=False)) | {"disabled": True}]
         routes = [
             each
             for route in routes
@@ -228,74 +214,34 @@ def _balanced(routes: list[Json]) -> Json:
     return {
         "routes": routes,
         "include_request_attempt_count": True,
-        "response_headers_to_remove": [_HIDDEN_STATUS],  # runs after the route's own additions
+        "response_headers_to_remove": [HIDDEN_STATUS],  # runs after the route's own additions
     }
 
 
 def _shown_status(service: MeshService) -> Json:
     if not (service.outlier_detection and service.protocol == "grpc"):
         return {}
-    status = {"key": "grpc-status", "value": f"%RESP({_HIDDEN_STATUS})%"}
-    return {"response_headers_to_add": [{"header": status, "append_action": "ADD_IF_ABSENT"}]}
+    return {"response_headers_to_add": [SHOWN_STATUS]}
 
 
 def _edge_listener(service: MeshService, port: int) -> Json:
     options: Json = {"early_header_mutation_extensions": [early_removal()]}
     manager = _connection_manager(
-        "edge", _balanced([_route_to(service)]), [_lua("cutset.strip", edge_source())], options
+        "edge", _balanced([_route_to(service)]), [lua_filter("cutset.strip", edge_source())], options
     )
     return _listener("edge", port, manager) | {"traffic_direction": "OUTBOUND"}
 
 
-def plan_filters(service: str, replica: str, environment: str) -> list[Json]:
-    """Lua decides, Envoy's fault filter executes. Off, but for routes that switch them on.
-
-    Neither may be named `cutset`: the fault filter empties the metadata of its own name, and ours is called that.
-    """
-    fault: Json = {
-        "name": "cutset.fault",
-        "typed_config": {
-            "@type": _FILTERS + "http.fault.v3.HTTPFault",
-            "headers": [{"name": "x-cutset-gate", "string_match": {"exact": "1"}}],
-            "abort": {"header_abort": {}, "percentage": {"numerator": 100}},
-            "delay": {"header_delay": {}, "percentage": {"numerator": 100}},
-        },
-    }
-    lua = _lua("cutset.lua", filter_source(service, replica, environment))
-    return [lua | {"disabled": True}, fault | {"disabled": True}]
-
-
-def filter_source(service: str, replica: str, environment: str, public_key: bytes = b"") -> str:
-    """With a public key (DER) plans are those that its private key signed; else those of the key in `CUTSET_KEY`."""
-    texts = {"SERVICE": service, "REPLICA": replica, "ENVIRONMENT": environment}
-    constants = {name: _lua_string(text.encode()) for name, text in texts.items()}
-    constants["PUBLIC_KEY"] = _lua_string(public_key) if public_key else "nil"
-    head = "".join(f"local {name} = {value}\n" for name, value in constants.items())
-    return head + files("cutset.inject").joinpath("filter.lua").read_text(encoding="utf-8")
-
-
-def _lua_string(text: bytes) -> str:
-    return '"' + "".join(f"\\{byte:03d}" for byte in text) + '"'
-
-
-def _lua(name: str, source: str) -> Json:
-    return {
-        "name": name,
-        "typed_config": {"@type": _FILTERS + "http.lua.v3.Lua", "default_source_code": {"inline_string": source}},
-    }
-
-
-def _mark_injected_replies() -> Json:
-    """Only replies with Envoy's own flag for an injected fault: a percentage that missed leaves no mark."""
-    header = {"header": {"key": "x-cutset-fault", "value": "%DYNAMIC_METADATA(cutset:fault)%"}}
-    mapper: Json = {"filter": {"response_flag_filter": {"flags": ["FI"]}}, "headers_to_add": [header]}
-    return {"local_reply_config": {"mappers": [mapper]}}
+def plan_filters(service: str, replica: str, environment: str, public_key: bytes) -> list[Json]:
+    """Lua decides, Envoy's fault filter executes. Off, but for routes that switch them on."""
+    lua = lua_filter("cutset.lua", filter_source(service, replica, environment, public_key))
+    return [lua | {"disabled": True}, fault_filter() | {"disabled": True}]
 
 
 def _tracing(service: str, replica: str) -> Json:
     """Identity is in tags: with one provider for all listeners Envoy keeps one exporter and sends batches."""
     provider: Json = {
-        "@type": _TYPE + "config.trace.v3.OpenTelemetryConfig",
+        "@type": TYPE + "config.trace.v3.OpenTelemetryConfig",
         "service_name": "cutset-mesh",
         "grpc_service": {"envoy_grpc": {"cluster_name": "collector"}, "timeout": "5s"},
     }
@@ -304,7 +250,7 @@ def _tracing(service: str, replica: str) -> Json:
         {"tag": "cutset.replica", "literal": {"value": replica}},
         {"tag": "cutset.attempt", "request_header": {"name": "x-envoy-attempt-count", "default_value": "1"}},
     ]
-    tags += [{"tag": f"cutset.{name}", "metadata": _request_metadata(name)} for name in _TOLD]
+    tags += [told_tag(name) for name in TOLD]
     return {
         "generate_request_id": True,  # without one Envoy samples nothing
         "tracing": {
@@ -315,20 +261,17 @@ def _tracing(service: str, replica: str) -> Json:
     }
 
 
-def _request_metadata(name: str) -> Json:
-    return {"kind": {"request": {}}, "metadata_key": {"key": "cutset", "path": [{"key": name}]}}
-
-
 def _connection_manager(name: str, virtual_host: Json, filters: list[Json], options: Json) -> Json:
-    router: Json = {"name": "envoy.filters.http.router", "typed_config": {"@type": _FILTERS + "http.router.v3.Router"}}
+    router: Json = {"name": "envoy.filters.http.router", "typed_config": {"@type": FILTERS + "http.router.v3.Router"}}
     return {
-        "@type": _FILTERS + "network.http_connection_manager.v3.HttpConnectionManager",
+        "@type": FILTERS + "network.http_connection_manager.v3.HttpConnectionManager",
         "stat_prefix": name.replace(":", "."),
         "route_config": {"name": name, "virtual_hosts": [{"name": name, "domains": ["*"], **virtual_host}]},
         "http_filters": [*filters, router],
         "generate_request_id": False,
         "server_header_transformation": "PASS_THROUGH",
         "stream_idle_timeout": "0s",  # an injected delay is an idle stream
+        "upgrade_configs": [{"upgrade_type": "websocket"}],
         **options,
     }
 
@@ -344,11 +287,11 @@ def _listener(name: str, port: int, connection_manager: Json) -> Json:
 
 def _retry_policy(retries: int) -> Json:
     """Only what the callee cannot have processed: repeating a failed POST would be a fault of our own making."""
-    other_hosts = {"@type": _TYPE + "extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate"}
+    other_hosts = {"@type": TYPE + "extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate"}
     return {
         "retry_on": "connect-failure,refused-stream,unavailable,retriable-status-codes,retriable-headers",
         "retriable_status_codes": [503],
-        "retriable_headers": [{"name": _HIDDEN_STATUS, "string_match": {"exact": "14"}}],
+        "retriable_headers": [RETRIED_STATUS],
         "num_retries": retries,
         "retry_host_predicate": [{"name": "envoy.retry_host_predicates.previous_hosts", "typed_config": other_hosts}],
         "host_selection_retry_max_attempts": RESELECT_HOST,
@@ -367,7 +310,7 @@ def _service_cluster(service: MeshService, inbound_ports: list[int]) -> Json:
     options = _http_options(service.protocol)
     detection: Json = {}
     if service.outlier_detection:
-        options |= _blind_to_injected_failures(service.protocol)
+        options |= blind_to_injected_failures(service.protocol)
         detection["outlier_detection"] = {
             "consecutive_5xx": 5,
             "interval": "1s",
@@ -389,24 +332,9 @@ def _limits(service: MeshService) -> Json:
     return limits
 
 
-def _blind_to_injected_failures(protocol: str) -> Json:
-    """Injected failures must not eject a replica that other users need; real ones, HTTP and gRPC, still do."""
-    if protocol == "grpc":
-        codec = {"@type": _FILTERS + "http.upstream_codec.v3.UpstreamCodec"}
-        hide = _lua("cutset.hide", _HIDE_INJECTED_STATUS)
-        return {"http_filters": [hide, {"name": "envoy.filters.http.upstream_codec", "typed_config": codec}]}
-    failed = {"name": ":status", "string_match": {"safe_regex": {"regex": "5.."}}}
-    injected = {"name": "x-cutset-fault", "present_match": True}
-    rules = [
-        {"http_response_headers_match": {"headers": [failed]}},
-        {"not_match": {"http_response_headers_match": {"headers": [injected]}}},
-    ]
-    return {"outlier_detection": {"error_matcher": {"and_match": {"rules": rules}}}}
-
-
 def _http_options(protocol: str) -> Json:
     chosen = "http2_protocol_options" if protocol == "grpc" else "http_protocol_options"
-    return {"@type": f"type.googleapis.com/{_HTTP_OPTIONS}", "explicit_http_config": {chosen: {}}}
+    return {"@type": f"type.googleapis.com/{HTTP_OPTIONS}", "explicit_http_config": {chosen: {}}}
 
 
 def _cluster(name: str, addresses: list[str], options: Json, **thresholds: object) -> Json:
@@ -418,7 +346,7 @@ def _cluster(name: str, addresses: list[str], options: Json, **thresholds: objec
         "connect_timeout": "1s",
         "lb_policy": "ROUND_ROBIN",
         "circuit_breakers": {"thresholds": [dict.fromkeys(limits, UNLIMITED) | thresholds]},
-        "typed_extension_protocol_options": {_HTTP_OPTIONS: options},
+        "typed_extension_protocol_options": {HTTP_OPTIONS: options},
         "load_assignment": {
             "cluster_name": name,
             "endpoints": [{"lb_endpoints": [{"endpoint": {"address": _address(text)}} for text in addresses]}],

@@ -22,6 +22,7 @@ from cutset.inject.local.envoy import (
     with_fallbacks,
 )
 from cutset.inject.local.stand_in import Fallback, StandIn, run_stand_in
+from cutset.inject.signing import public_key_of
 from cutset.model.expect import split_address
 from cutset.model.mesh import MeshService, MeshSpec
 from cutset.process.keeper import kept
@@ -49,7 +50,7 @@ class Mesh:
 
 @contextmanager
 def run_mesh(spec: MeshSpec, *, key: bytes = b"", work_dir: Path) -> Iterator[Mesh]:
-    """Runs Envoy until the block ends. Without a key no request can cause a fault."""
+    """Runs Envoy until the block ends. Without a key no request can cause a fault; of a private one it gets none."""
     _check(spec)
     if b"\0" in key:
         raise UsageError("the signing key contains a NUL byte, which no process environment can carry")
@@ -104,11 +105,13 @@ def refused_by_envoy(spec: MeshSpec) -> str:
 
 def _start(running: ExitStack, spec: MeshSpec, binary: Path, key: bytes, work_dir: Path) -> MeshSpec:
     """Leaves Envoy to `running`; returns the specification with the ports that were chosen."""
+    public_key = public_key_of(key)
+    secret = b"" if public_key else key
     for attempts_left in reversed(range(START_ATTEMPTS)):
         resolved, inbound_ports = _choose_ports(spec)
-        (work_dir / "envoy.json").write_text(json.dumps(bootstrap(resolved, inbound_ports), indent=1))
+        (work_dir / "envoy.json").write_text(json.dumps(bootstrap(resolved, inbound_ports, public_key), indent=1))
         with ExitStack() as starting:
-            process = starting.enter_context(_kept(binary, resolved, key, work_dir))
+            process = starting.enter_context(_kept(binary, resolved, secret, work_dir))
             problem = _wait_until_ready(process, resolved.admin_port, work_dir)
             if not problem:
                 running.push(starting.pop_all())
@@ -200,21 +203,28 @@ def _wait_until_ready(process: subprocess.Popen[bytes], admin_port: int, work_di
     while time.monotonic() < deadline:
         if process.poll() is not None:
             return _last_complaint(work_dir / "envoy.log")
-        if _is_live(admin_port):
+        listeners = _listener_counts(admin_port)
+        # Who bound a port at the same moment as Envoy and listened first has it. Envoy goes on without, and says ready.
+        if listeners.get("listener_create_failure"):
+            return f"{_last_complaint(work_dir / 'envoy.log')} ({_IN_USE})"
+        if listeners.get("workers_started"):
             return ""
         time.sleep(READY_POLL_SECONDS)
     return f"not ready after {START_SECONDS} s"
 
 
-def _is_live(admin_port: int) -> bool:
+def _listener_counts(admin_port: int) -> dict[str, int]:
+    """Envoy's own counts of its listeners; empty while it does not answer."""
     connection = http.client.HTTPConnection(LOOPBACK, admin_port, timeout=1)
     try:
-        connection.request("GET", "/ready")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
+        connection.request("GET", "/stats?format=json&filter=^listener_manager")
+        answer = connection.getresponse()
+        stats = json.loads(answer.read())["stats"] if answer.status == 200 else []
+    except (OSError, http.client.HTTPException, ValueError):
+        return {}
     finally:
         connection.close()
+    return {stat["name"].rpartition(".")[2]: stat["value"] for stat in stats if "name" in stat}
 
 
 def _last_complaint(log: Path) -> str:

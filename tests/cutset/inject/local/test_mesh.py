@@ -1,3 +1,4 @@
+import copy
 import json
 import os
 import signal
@@ -11,8 +12,9 @@ import httpx
 import pytest
 
 from cutset.errors import TargetError, UsageError
-from cutset.inject.local import envoy, mesh
+from cutset.inject.local import mesh
 from cutset.inject.local.mesh import run_mesh
+from cutset.inject.sources import filter_source
 from cutset.model.mesh import MeshService, MeshSpec
 
 NOWHERE = MeshService("web", "http", ("127.0.0.1:9",))
@@ -82,6 +84,26 @@ def test_a_chosen_port_that_somebody_takes_meanwhile_is_replaced(mesh_dir, monke
             assert running.spec == chosen[1]
 
 
+def test_a_port_on_which_somebody_listens_before_envoy_does_is_replaced(mesh_dir, monkeypatch):
+    """Two that bind a port at once may both succeed; the second to listen does not, which Envoy survives, without it."""
+    build = mesh.bootstrap
+    built = []
+
+    def rival_once(*arguments):
+        document = build(*arguments)
+        if not built:
+            listeners = document["static_resources"]["listeners"]
+            everywhere = copy.deepcopy(listeners[0]) | {"name": "rival"}
+            everywhere["address"]["socket_address"]["address"] = "0.0.0.0"
+            listeners.insert(0, everywhere)
+        built.append(document)
+        return document
+
+    monkeypatch.setattr(mesh, "bootstrap", rival_once)
+    with run_mesh(MeshSpec((NOWHERE,)), work_dir=mesh_dir):
+        assert len(built) == 2
+
+
 def test_a_start_failure_shows_what_envoy_said(mesh_dir, monkeypatch):
     monkeypatch.setattr(mesh, "bootstrap", lambda *_: {"no_such_field": 1})
     with pytest.raises(TargetError, match=r"Envoy did not start: .*no_such_field") as caught:
@@ -134,7 +156,7 @@ def test_the_key_is_in_no_configuration(mesh_dir):
 
 
 def test_any_text_may_be_a_name(mesh_dir):
-    source = envoy.filter_source('quote"\n', "ü", "\\")
+    source = filter_source('quote"\n', "ü", "\\")
     assert source.startswith('local SERVICE = "\\113\\117\\111\\116\\101\\034\\010"')
     with run_mesh(MeshSpec((replace(NOWHERE, name='quote" ü'),)), work_dir=mesh_dir) as running:
         assert httpx.get(f"{running.admin_url}/ready").status_code == 200
