@@ -209,7 +209,8 @@ async def _send(
         return Sent(step.name, Response(seconds=time.perf_counter() - start, error=error), failure=error)
     except (aiohttp.ClientError, ValueError) as problem:  # ValueError: what is to be sent is not HTTP
         error = f"no answer: {type(problem).__name__}"
-        return Sent(step.name, Response(seconds=time.perf_counter() - start, error=error), failure=error)
+        sent = not isinstance(problem, aiohttp.ClientConnectorError | ValueError)
+        return Sent(step.name, Response(seconds=time.perf_counter() - start, error=error, sent=sent), failure=error)
     elapsed = time.perf_counter() - start
     expected, status = step.exchange.status, response.status
     failure = "" if expected // 100 == status // 100 else f"was answered {status} instead of {expected}"

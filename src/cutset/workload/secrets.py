@@ -13,7 +13,8 @@ from dataclasses import replace
 from functools import lru_cache
 from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 
-from cutset.model.request import Request, Response, Step
+from cutset.model.request import FunctionStep, Request, Response, Step, WorkloadStep
+from cutset.workload.filling import variables_in
 
 SHORTEST = 8  # characters: shorter ones are words that any answer may have
 TAKEN_OUT = "…"
@@ -21,13 +22,14 @@ _HARMLESS = re.compile("accept|accept-(encoding|language)|cache-control|content-
 _PARTS = re.compile(r"[\s;,=&\"']+")
 
 
-def without_secrets(response: Response, request: Request, base_url: str = "", cookies: Iterable[str] = ()) -> Response:
-    """Of the request's headers, cookies, bodies and queries, of the user in its address, and of a session's cookies."""
-    body, error = response.body, response.error
-    for secret in (*(each for each in cookies if len(each) >= SHORTEST), *_spellings(request, base_url)):
+def without_secrets(response: Response, request: Request, base_url: str = "", values: Iterable[str] = ()) -> Response:
+    """Of the request's headers, cookies, bodies and queries, of the user in its address, and of a session's values."""
+    body, error, headers = response.body, response.error, response.headers
+    for secret in (*(each for each in values if len(each) >= SHORTEST), *_spellings(request, base_url)):
         body = body.replace(secret.encode(), _instead(secret).encode())
         error = error.replace(secret, TAKEN_OUT)
-    return response if body is response.body and error is response.error else replace(response, body=body, error=error)
+        headers = tuple((name, value.replace(secret, _instead(secret))) for name, value in headers)
+    return replace(response, body=body, error=error, headers=headers)
 
 
 def path_alone(path: str) -> str:
@@ -42,32 +44,36 @@ def _spellings(request: Request, base_url: str) -> tuple[str, ...]:
     user = urlsplit(base_url)
     found = {each for each in (user.password or "", user.username or "") if len(each) >= SHORTEST}
     for step in (*request.setup, request.step):
-        found |= {each for text in _texts(step) for each in (text, *_PARTS.split(text)) if len(each) >= SHORTEST}
+        texts = [part for text in _texts(step) for part in (text, *variables_in(text))]
+        found |= {each for text in texts for each in (text, *_PARTS.split(text)) if len(each) >= SHORTEST}
     # What an answer is expected to have is no secret; and what {session} stands for is another each time.
-    shown = ["{session}", *request.expect.text, *_leaves(request.expect.json)]
+    shown = ["{session}", *request.expect.text, *leaves(request.expect.json), *leaves(request.expect.header)]
     found = {each for each in found if not any(each in text or text in each for text in shown)}
     written = {text for each in found for text in _as_written(each)}
     return tuple(sorted(written, key=lambda text: (-len(text), text)))
 
 
-def _texts(step: Step) -> Iterator[str]:
+def _texts(step: Step | FunctionStep | WorkloadStep) -> Iterator[str]:
+    if not isinstance(step, Step):
+        yield from step.texts if isinstance(step, WorkloadStep) else ()  # nobody knows what a function sends
+        return
     yield from (value for name, value in step.headers.items() if not _HARMLESS.fullmatch(name))
     yield from (value for _, value in parse_qsl(step.path.partition("?")[2]))
     yield from (step.form or {}).values()
-    yield from _leaves(step.json)
+    yield from leaves(step.json)
     yield step.body or ""
 
 
-def _leaves(value: object) -> Iterator[str]:
+def leaves(value: object) -> Iterator[str]:
     match value:
         case str():
             yield value
         case Mapping():
             for child in value.values():
-                yield from _leaves(child)
+                yield from leaves(child)
         case list() | tuple():
             for child in value:
-                yield from _leaves(child)
+                yield from leaves(child)
 
 
 def _as_written(text: str) -> set[str]:

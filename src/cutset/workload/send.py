@@ -8,9 +8,10 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from email.message import Message
+from functools import partial
 from http.client import HTTPResponse
 from http.cookiejar import CookieJar
 from types import SimpleNamespace
@@ -23,13 +24,14 @@ from aiohttp.http_exceptions import HttpProcessingError
 from multidict import CIMultiDict
 from yarl import URL
 
-from cutset.errors import TargetError
-from cutset.model.request import Request, Response, Step
+from cutset.errors import CutsetError, TargetError
+from cutset.model.request import Errand, FunctionStep, Request, Response, Step, WorkloadStep
+from cutset.workload.filling import SESSION, fill, fill_json
 from cutset.workload.secrets import path_alone, without_secrets
+from cutset.workload.taking import taken
 
 BODY_LIMIT = 2 * 1024 * 1024  # bytes kept of an answer; no page that a person reads is longer
 HEADER_LIMIT = 64 * 1024  # bytes of one header of an answer; Envoy sends no more than 60 KiB of them together
-SESSION = "{session}"  # in a step: stands for a value that no other experiment has
 IDLE_SECONDS = 4.0  # many servers close idle connections after 5 s; a request sent at that instant would be lost
 USER_AGENT = "cutset"
 URL_CHARACTERS = "%:/?#[]@!$&'()*+,;="  # RFC 3986 §2.2, and %: what the step has quoted stays as it is
@@ -85,8 +87,12 @@ class _Session:
     client: aiohttp.ClientSession
     base_url: str
     seconds: float  # for each exchange
-    name: str
+    values: dict[str, str]  # that `{name}` stands for
     cookies: CookieJar = field(default_factory=CookieJar)
+
+    @property
+    def kept(self) -> dict[str, str]:
+        return {cookie.name: cookie.value or "" for cookie in self.cookies}
 
 
 async def send(
@@ -103,25 +109,76 @@ async def send(
 
     What the request carries is not in what is returned, whatever the server repeats of it.
     """
-    own = _Session(client, base_url.rstrip("/"), timeout, session or secrets.token_hex(8))
+    own = _Session(client, base_url.rstrip("/"), timeout, {SESSION: session or secrets.token_hex(8)})
     for number, step in enumerate(request.setup, start=1):
-        response = await _exchange(own, step, setup_headers())
-        if response.error or response.status >= 400:
-            where = f"Set-up step {number} of {len(request.setup)} of `{request.name}`, "
-            where += f"`{step.method} {path_alone(step.path)}`"
-            response = without_secrets(response, request, base_url)
-            what = f"got no answer: {response.error}" if response.error else f"was answered {response.status}"
+        response = await _sent(own, step, setup_headers(), setup_headers, under_test=False)
+        if problem := _problem(own, step, response):
+            label = f"{step.method} {path_alone(step.path)}" if isinstance(step, Step) else step.name
+            hidden = without_secrets(Response(error=problem), request, base_url, _secrets(own))
             raise TargetError(
-                f"{where}, {what}; the experiment is void",
+                f"Set-up step {number} of {len(request.setup)} of `{request.name}`, `{label}`, {hidden.error}; "
+                "the experiment is void",
                 hint="Set-up steps carry no faults: see whether the target is healthy and the step is right",
             )
-    response = await _exchange(own, request.step, plan())
-    return without_secrets(response, request, base_url, [cookie.value or "" for cookie in own.cookies])
+    response = await _sent(own, request.step, plan(), setup_headers, under_test=True)
+    return without_secrets(response, request, base_url, _secrets(own))
+
+
+def _secrets(session: _Session) -> list[str]:
+    """What answers gave; the session's own name is another each time, and no secret."""
+    return [*session.kept.values(), *(value for name, value in session.values.items() if name != SESSION)]
+
+
+def _problem(session: _Session, step: Step | WorkloadStep, response: Response) -> str:
+    """Why there is no going on after a step; else what it gives is kept."""
+    if response.error:
+        return f"got no answer: {response.error}"
+    if response.status >= 400:
+        return f"was answered {response.status}"
+    for name, place in step.take.items():
+        value = taken(place, response, session.kept)
+        if value is None:
+            return f"was answered {response.status} without `{place}`, which `{{{name}}}` stands for"
+        session.values[name] = value
+    return ""
+
+
+async def _sent(
+    session: _Session,
+    step: Step | FunctionStep | WorkloadStep,
+    extra_headers: Mapping[str, str],
+    setup_headers: Callable[[], Mapping[str, str]],
+    *,
+    under_test: bool,
+) -> Response:
+    if isinstance(step, Step):
+        return await _exchange(session, step, extra_headers)
+    if isinstance(step, FunctionStep):
+        return await _called(step.run(extra_headers), session.seconds + step.patience)
+    sending = partial(_exchange, session, extra_headers=extra_headers)
+    errand = Errand(
+        session.base_url, extra_headers, session.values, session.seconds, sending, setup_headers, under_test=under_test
+    )
+    return await _called(step.run(errand), session.seconds + step.patience)
+
+
+async def _called(answer: Awaitable[Response], seconds: float) -> Response:
+    """Of code that may send any number of requests."""
+    start = time.perf_counter()
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            response = await answer
+    except CutsetError:
+        raise
+    except Exception as error:  # noqa: BLE001 -- whatever a user's code raises is what the user sees
+        what = f"no answer within {seconds:g}s" if limit.expired() else f"{type(error).__name__}: {error}"
+        response = Response(error=what.removesuffix(": "))
+    return replace(response, seconds=response.seconds or time.perf_counter() - start)
 
 
 async def _exchange(session: _Session, step: Step, extra_headers: Mapping[str, str]) -> Response:
-    url = session.base_url + quote(_fill(step.path, session.name), safe=URL_CHARACTERS)
-    content_type, content = _content(step, session.name)
+    url = session.base_url + quote(fill(step.path, session.values), safe=URL_CHARACTERS)
+    content_type, content = _content(step, session.values)
     headers = _headers(step, session, url, content_type, extra_headers)
     start = time.perf_counter()
     try:
@@ -133,24 +190,26 @@ async def _exchange(session: _Session, step: Step, extra_headers: Mapping[str, s
         ):
             body = await _read(response.content)
     except TimeoutError:
-        return Response(seconds=time.perf_counter() - start, error=f"no whole answer within {session.seconds:g}s")
+        problem = f"no whole answer within {session.seconds:g}s"
+        return Response(seconds=time.perf_counter() - start, error=problem, exchanges=1)
     except (aiohttp.ClientError, ValueError) as error:  # ValueError: what is to be sent is not HTTP
         sent = not isinstance(error, aiohttp.ClientConnectorError | ValueError)
-        return Response(seconds=time.perf_counter() - start, error=_meaning(error), sent=sent)
+        return Response(seconds=time.perf_counter() - start, error=_meaning(error), sent=sent, exchanges=1)
     elapsed = time.perf_counter() - start
     _keep_cookies(session.cookies, url, response.headers.getall("Set-Cookie", ()))
-    return Response(response.status, response.headers.get("Content-Type", ""), body, elapsed)
+    told = tuple(response.headers.items())
+    return Response(response.status, response.headers.get("Content-Type", ""), body, elapsed, headers=told, exchanges=1)
 
 
-def _content(step: Step, session: str) -> tuple[str, bytes | None]:
+def _content(step: Step, values: Mapping[str, str]) -> tuple[str, bytes | None]:
     """The body and the type that it has unless the step says otherwise."""
     if step.body is not None:
-        return "", _fill(step.body, session).encode()
+        return "", fill(step.body, values).encode()
     if step.form is not None:
-        form = {name: _fill(value, session) for name, value in step.form.items()}
+        form = {name: fill(value, values) for name, value in step.form.items()}
         return "application/x-www-form-urlencoded", urlencode(form).encode()
     if step.json is not None:
-        filled = _fill_json(step.json, session)
+        filled = fill_json(step.json, values)
         text = json.dumps(filled, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         return "application/json", text.encode()
     return "", None
@@ -162,7 +221,7 @@ def _headers(
     headers = CIMultiDict({"Accept": "*/*", "User-Agent": USER_AGENT})
     if content_type:
         headers["Content-Type"] = content_type
-    headers.update({name: _fill(value, session.name) for name, value in step.headers.items()})
+    headers.update({name: fill(value, session.values) for name, value in step.headers.items()})
     headers.update(extra_headers)
     if kept := _kept_cookies(session.cookies, url):
         headers["Cookie"] = "; ".join(filter(None, (headers.get("Cookie"), kept)))
@@ -206,19 +265,3 @@ def _detail(error: Exception) -> str:
     if isinstance(error.__cause__, HttpProcessingError):
         return error.__cause__.message
     return str(error)
-
-
-def _fill(text: str, session: str) -> str:
-    return text.replace(SESSION, session)
-
-
-def _fill_json(value: object, session: str) -> object:
-    match value:
-        case str():
-            return _fill(value, session)
-        case Mapping():
-            return {_fill(str(key), session): _fill_json(child, session) for key, child in value.items()}
-        case list() | tuple():
-            return [_fill_json(child, session) for child in value]
-        case _:
-            return value

@@ -56,5 +56,11 @@ def test_a_query_is_not_told() -> None:
 
 
 def test_cookies_that_a_session_was_given_are_taken_out() -> None:
-    response = without_secrets(Response(body=b"of session-secret, is"), REQUEST, cookies=["session-secret", "is"])
+    response = without_secrets(Response(body=b"of session-secret, is"), REQUEST, values=["session-secret", "is"])
     assert response.body.decode() == "of …, is"
+
+
+def test_headers_are_no_place_for_them_either() -> None:
+    response = Response(200, headers=(("Location", "/next?token=query-secret"), ("Set-Cookie", "sid=abcdefgh12")))
+    kept = without_secrets(response, REQUEST, values=["abcdefgh12"])
+    assert kept.headers == (("Location", "/next?token=…"), ("Set-Cookie", "sid=…"))

@@ -384,3 +384,37 @@ def test_of_an_endless_body_a_bounded_part_is_kept():
     response = exchange_with_server(answer_without_end, PING)
     assert (response.status, response.error) == (200, "")
     assert response.body == b"x" * BODY_LIMIT
+
+
+def test_later_steps_have_what_earlier_answers_gave():
+    request = Request(
+        "pay",
+        Step("POST", "/orders/{order}/pay", headers={"x-token": "{token}"}, json={"of": "{order}", "not": "{other}"}),
+        setup=(
+            Step("POST", "/orders", take={"order": "json.order.id", "token": "header.x-token", "sid": "cookie.sid"}),
+        ),
+    )
+    seen: list[Received] = []
+
+    def answer(received: Received) -> web.Response:
+        seen.append(received)
+        headers = {"x-token": "a-token-of-this-session", "set-cookie": "sid=1"}
+        if received.target == "/orders":
+            return web.json_response({"order": {"id": 42}}, headers=headers)
+        return web.json_response({"token": received.headers["x-token"], "order": 42})
+
+    response = exchange(answer, request)
+
+    assert (seen[1].target, seen[1].headers["x-token"]) == ("/orders/42/pay", "a-token-of-this-session")
+    assert json.loads(seen[1].content) == {"of": "42", "not": "{other}"}
+    assert json.loads(response.body) == {"token": "…", "order": 42}
+
+
+def test_a_value_that_is_not_in_the_answer_is_named():
+    request = Request("pay", Step("GET", "/{order}"), setup=(Step("POST", "/orders?key=k", take={"order": "json.id"}),))
+    with pytest.raises(TargetError) as caught:
+        exchange(lambda _: web.json_response({"error": "sold out"}), request)
+    assert caught.value.message == (
+        "Set-up step 1 of 1 of `pay`, `POST /orders?…`, was answered 200 without `json.id`, "
+        "which `{order}` stands for; the experiment is void"
+    )

@@ -39,7 +39,10 @@ def read_har(path: Path, *, host: str = "") -> Har:
         raise InputError(f"`{path}` is not JSON: {error}", hint="Save the network log as HAR again") from None
     if not isinstance(found, dict):
         raise InputError(f"`{path}` is no HAR file: expected an object with `log`")
-    entries = _field(_field(found, "log", dict, where := f"`{path}`"), "entries", list, f"{where}, log")
+    log = _field(found, "log", dict, where := f"`{path}`")
+    if not str(version := log.get("version") or "1.2").startswith("1."):
+        raise InputError(f"{where} is of HAR {str(version)[:20]}; Cutset reads version 1", hint="Save it as HAR 1.2")
+    entries = _field(log, "entries", list, f"{where}, log")
     exchanges, elsewhere, unanswered = [], Counter[str](), 0
     for number, entry in enumerate(entries):
         where = f"`{path}`, log.entries[{number}]"

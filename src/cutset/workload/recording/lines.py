@@ -73,6 +73,8 @@ def _operation(found: object) -> Operation:
         request=_bytes(found, "request"),
         response=_bytes(found, "response"),
         timeout=None if found.get("timeout") is None else _field(found, "timeout", float),
+        peer=_field(found, "peer", str, ""),
+        peer_occurrence=_field(found, "peer_occurrence", int, 0),
     )
 
 

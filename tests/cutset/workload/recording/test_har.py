@@ -100,3 +100,10 @@ def test_other_files_are_refused(tmp_path: Path, content: str, message: str) -> 
     with pytest.raises(InputError) as caught:
         read_har(tmp_path / "x.har")
     assert message in caught.value.message
+
+
+def test_a_version_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.har"
+    path.write_text(json.dumps({"log": {"version": "2.0", "entries": []}}))
+    with pytest.raises(InputError, match=r"is of HAR 2.0; Cutset reads version 1"):
+        read_har(path)
