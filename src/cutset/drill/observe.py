@@ -5,14 +5,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from cutset.model.drill import ObservedOperation, Sample
+from cutset.lineage.operations import operation_of
+from cutset.model.drill import Sample
 from cutset.model.span import Span, SpanKind
 
 SETTLE_SECONDS = 3.0  # the longest wait for spans: the agent sends them within a fraction of one
 QUIET_SECONDS = 0.3  # without news, after which no more are expected
-
-_PREFIX = "cutset."
-_KNOWN = frozenset({"endpoint", "occurrence", "fault", "payload", "service"})
 
 
 class Observer:
@@ -57,22 +55,5 @@ class Observer:
     def complete(self, sample: Sample, began_ns: int) -> Sample:
         """With the operations known by now; times count from when the drill began."""
         spans = self._spans.get(sample.trace_id, {}).values()
-        found = [operation_of(span, began_ns) for span in spans if f"{_PREFIX}endpoint" in span.attributes]
+        found = [operation_of(span, began_ns) for span in spans if "cutset.endpoint" in span.attributes]
         return replace(sample, operations=tuple(sorted(found, key=lambda operation: operation.started_at)))
-
-
-def operation_of(span: Span, began_ns: int) -> ObservedOperation:
-    facts = {
-        name.removeprefix(_PREFIX): str(value) for name, value in span.attributes.items() if name.startswith(_PREFIX)
-    }
-    number = facts.get("occurrence", "")
-    return ObservedOperation(
-        endpoint=facts["endpoint"],
-        occurrence=int(number) if number.isdecimal() else 1,
-        started_at=(span.start_ns - began_ns) / 1e9,
-        seconds=(span.end_ns - span.start_ns) / 1e9,
-        failed=span.error,
-        fault=facts.get("fault", ""),
-        payload=facts.get("payload", ""),
-        facts={name: value for name, value in facts.items() if name not in _KNOWN},
-    )

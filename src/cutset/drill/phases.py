@@ -54,7 +54,7 @@ async def run_phases(drill: Drill) -> AsyncGenerator[Phase, None]:
     yield Phase.STARTUP
     await _send_for(drill, Phase.STARTUP, drill.pace.startup)
     await _settle(drill)
-    if not any(drill.test.endpoint == each.endpoint for sample in drill.samples for each in sample.operations):
+    if not any(drill.test.is_at(each) for sample in drill.samples for each in sample.operations):
         return  # nothing to inject at
     yield Phase.FAULT
     await _send_for(drill, Phase.FAULT, drill.pace.fault)
@@ -125,7 +125,8 @@ async def _settle(drill: Drill) -> None:
 
 def planned_faults(test: DrillTest) -> tuple[tuple[wire.WireTarget, wire.WireFault], ...]:
     """A lasting fault hits the call and its repetitions; a momentary one the call alone."""
-    target, code = wire.WireTarget(test.point.caller, test.endpoint), wire.fault_code(test.fault)
+    target = wire.WireTarget(test.point.caller, test.endpoint, test.point.peer)
+    code = wire.fault_code(test.fault)
     first = int(test.point.occurrence or 1)
     if test.fault in MOMENTARY:
         return ((target, wire.WireFault("L", code, occurrence=first)),)

@@ -6,7 +6,7 @@ of several, a few services of many, and what data flow says of the rest. Every c
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import mean
 
@@ -24,12 +24,15 @@ from cutset_agent.catalogue import catalogue
 LOST_ANSWER = "lost-answer"
 
 
+CalledPlace = tuple[str, str, str]  # the service that calls, its endpoint, and the peer if it is known
+
+
 @dataclass(frozen=True, slots=True)
 class FlowStep:
     name: str  # its request class
     exchange: Exchange
     consequences: tuple[Exchange, ...] = ()  # what happened because of it, in the same trace: messages handled, …
-    called: frozenset[tuple[str, str]] | None = None  # service and endpoint, as the service runs now; None: not known
+    called: frozenset[CalledPlace] | None = None  # as the service runs now; None: not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +89,19 @@ class _Candidate:
 
     @property
     def point(self) -> Point:
-        return point_of(self.service, self.operation.endpoint, self.operation.occurrence)
+        return point_of(self.service, self.operation.endpoint, self.operation.occurrence, self.operation.peer)
 
     def __str__(self) -> str:
         return f"{self.point} in {self.flow}"
 
 
 def points_in(flows: Iterable[Flow]) -> set[Point]:
-    exchanges = (each for flow in flows for step in flow.steps for each in (step.exchange, *step.consequences))
-    return {point_of(exchange.service, call.endpoint) for exchange in exchanges for call in exchange.operations}
+    return {point_of(exchange.service, call.endpoint) for exchange, call in _operations(flows)}
 
 
 def make_plan(flows: Iterable[Flow], selection: Selection) -> Plan:
     chosen, pruned = representatives(flows, selection.top)
+    chosen = told_apart(chosen)
     candidates: list[_Candidate] = []
     for flow in chosen.values():
         for number, step in enumerate(flow.steps):
@@ -108,11 +111,45 @@ def make_plan(flows: Iterable[Flow], selection: Selection) -> Plan:
     candidates = _of_interest(candidates, selection.only, pruned)
     candidates = _sampled(candidates, selection, pruned)
     if candidates:
-        check_faults(selection.faults, {each.operation.endpoint.split("/")[1] for each in candidates})
+        check_faults(selection.faults, {each.operation.endpoint for each in candidates})
     tests: dict[str, PlannedTest] = {}
     for planned in (test for candidate in candidates for test in _tests(candidate, selection, pruned)):
         tests.setdefault(planned.test.id, planned)  # a request and a message that it causes may make the same call
     return Plan(tuple(_by_coverage(list(tests.values()))), tuple(pruned))
+
+
+def told_apart(flows: Mapping[str, Flow]) -> dict[str, Flow]:
+    """Operations have their peers where an endpoint has several, and are counted for each; else a point is for all,
+    so that it is the same wherever a store listens today.
+    """
+    peers: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for exchange, operation in _operations(flows.values()):
+        peers[exchange.service, operation.endpoint].add(operation.peer)
+
+    def named(service: str, operation: Operation) -> Operation:
+        if operation.peer and len(peers[service, operation.endpoint] - {""}) > 1:
+            return replace(operation, occurrence=operation.peer_occurrence or operation.occurrence)
+        return replace(operation, peer="")
+
+    def renamed(exchange: Exchange) -> Exchange:
+        return replace(exchange, operations=tuple(named(exchange.service, each) for each in exchange.operations))
+
+    return {
+        name: replace(
+            flow,
+            steps=tuple(
+                replace(step, exchange=renamed(step.exchange), consequences=tuple(map(renamed, step.consequences)))
+                for step in flow.steps
+            ),
+        )
+        for name, flow in flows.items()
+    }
+
+
+def _operations(flows: Iterable[Flow]) -> Iterator[tuple[Exchange, Operation]]:
+    for step in (step for flow in flows for step in flow.steps):
+        for exchange in (step.exchange, *step.consequences):
+            yield from ((exchange, operation) for operation in exchange.operations)
 
 
 def representatives(flows: Iterable[Flow], top: int) -> tuple[dict[str, Flow], list[Pruned]]:
@@ -133,7 +170,7 @@ def _called(flow: str, number: int, step: FlowStep, exchange: Exchange, pruned: 
     """In order, without what was called when it was recorded and is not now: a cache was cold, the code has changed."""
     kept = []
     for operation in sorted(exchange.operations, key=lambda operation: operation.started_at):
-        if step.called is None or (exchange.service, operation.endpoint) in step.called:
+        if step.called is None or _is_called(exchange.service, operation, step.called):
             kept.append(operation)
         else:
             candidate = _Candidate(flow, number, exchange.service, operation)
@@ -141,16 +178,20 @@ def _called(flow: str, number: int, step: FlowStep, exchange: Exchange, pruned: 
     return kept
 
 
+def _is_called(service: str, operation: Operation, called: Collection[CalledPlace]) -> bool:
+    peers = {peer for caller, endpoint, peer in called if (caller, endpoint) == (service, operation.endpoint)}
+    return bool(peers) and (not operation.peer or bool(peers & {"", operation.peer}))
+
+
 def _candidates(
     flow: str, step: int, exchange: Exchange, operations: Sequence[Operation], pruned: list[Pruned]
 ) -> list[_Candidate]:
-    last = {operation.endpoint: number for number, operation in enumerate(operations)}
-    for number, operation in enumerate(operations):
-        if last[operation.endpoint] != number:
+    places = [(operation.endpoint, operation.peer) for operation in operations]
+    last = {place: number for number, place in enumerate(places)}
+    for operation, (number, place) in zip(operations, enumerate(places), strict=True):
+        if last[place] != number:
             earlier = _Candidate(flow, step, exchange.service, operation)
-            pruned.append(
-                Pruned(str(earlier), f"call {operations[last[operation.endpoint]].occurrence} is the last one")
-            )
+            pruned.append(Pruned(str(earlier), f"call {operations[last[place]].occurrence} is the last one"))
     found = {number: _Candidate(flow, step, exchange.service, operations[number]) for number in last.values()}
     for dependency in dependencies(operations, exchange.request_body + exchange.path.encode()):
         if dependency.first in found and dependency.second in found:
@@ -213,8 +254,7 @@ def _tests(candidate: _Candidate, selection: Selection, pruned: list[Pruned]) ->
     if candidate.only_lost_answers:
         faults = tuple(fault for fault in faults if fault == LOST_ANSWER)
     elif not faults:
-        framework = operation.endpoint.split("/")[1]
-        pruned.append(Pruned(str(candidate), f"none of the faults asked for exists for {framework}"))
+        pruned.append(Pruned(str(candidate), f"none of the faults asked for exists at {operation.endpoint}"))
     if operation.timeout is None:
         without = [fault for fault in faults if catalogue().get(fault, {}).get("needs_timeout")]
         pruned += [Pruned(f"{fault} at {candidate}", "the call site has no timeout") for fault in without]

@@ -5,14 +5,15 @@ And they may have calls that are not made any more, such as those of a cache tha
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import aiohttp
 
-from cutset.drill.observe import Observer, operation_of
+from cutset.drill.observe import Observer
 from cutset.drill.phases import SendFlow, marked
-from cutset.drill.plan import Flow, FlowStep
+from cutset.drill.plan import CalledPlace, Flow, FlowStep
+from cutset.lineage.operations import operation_of
 from cutset.model.drill import ObservedOperation
 from cutset.model.exchange import Exchange, Operation
 
@@ -44,25 +45,33 @@ async def with_calls(flow: Flow, send: SendFlow, client: aiohttp.ClientSession, 
 
 
 def _completed(step: FlowStep, observer: Observer, traces: list[str]) -> FlowStep:
-    found: dict[tuple[str, str], ObservedOperation] = {}
+    found: dict[CalledPlace, ObservedOperation] = {}
     for span in (span for trace in traces for span in observer.spans(trace)):
         if "cutset.endpoint" in span.attributes:
             operation = operation_of(span, span.start_ns)
-            key = (span.service, operation.endpoint)
+            key = (span.service, operation.endpoint, operation.peer)
             found[key] = max(operation, found.get(key, operation), key=lambda each: each.occurrence)
     if not found:
         return step  # the agent saw nothing: what was recorded has to do
-    recorded = {
-        (exchange.service, operation.endpoint)
-        for exchange in (step.exchange, *step.consequences)
-        for operation in exchange.operations
-    }
+    exchanges = [at_present_peers(exchange, found) for exchange in (step.exchange, *step.consequences)]
+    recorded = {(exchange.service, each.endpoint, each.peer) for exchange in exchanges for each in exchange.operations}
     new = tuple(
         _seen(step.exchange, service, operation)
-        for (service, _), operation in sorted(found.items(), key=lambda item: item[0])
-        if (service, operation.endpoint) not in recorded
+        for (service, endpoint, peer), operation in sorted(found.items(), key=lambda item: item[0])
+        if not recorded & {(service, endpoint, peer), (service, endpoint, "")}
     )
-    return replace(step, consequences=step.consequences + new, called=frozenset(found))
+    return replace(step, exchange=exchanges[0], consequences=(*exchanges[1:], *new), called=frozenset(found))
+
+
+def at_present_peers(exchange: Exchange, called: Collection[CalledPlace]) -> Exchange:
+    """A store may have moved since it was recorded: if there is only one now, that is the one."""
+
+    def moved(operation: Operation) -> Operation:
+        now = {peer for service, name, peer in called if (service, name) == (exchange.service, operation.endpoint)}
+        is_there = not operation.peer or operation.peer in now or len(now) != 1
+        return operation if is_there else replace(operation, peer=now.pop())
+
+    return replace(exchange, operations=tuple(map(moved, exchange.operations)))
 
 
 def _seen(entry: Exchange, service: str, operation: ObservedOperation) -> Exchange:
@@ -74,5 +83,8 @@ def _seen(entry: Exchange, service: str, operation: ObservedOperation) -> Exchan
         operation.seconds,
         operation.failed,
         operation.facts.get("verb", "").encode(),
+        peer=operation.peer,
+        peer_occurrence=int(operation.facts.get("peer_occurrence", 0)),
     )
-    return replace(entry, id=f"{entry.id}/{operation.endpoint}", service=service, method="SEEN", operations=(call,))
+    name = f"{entry.id}/{operation.endpoint} {operation.peer}".rstrip()
+    return replace(entry, id=name, service=service, method="SEEN", operations=(call,))

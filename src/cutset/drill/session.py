@@ -104,6 +104,7 @@ async def _bench(settings: DrillSettings, flows: Mapping[str, Flow], sender: Sen
     async with collect() as collector, open_client(2 * settings.pace.parallel) as client:
         agent = {
             "CUTSET_KEY": key.decode(),
+            "CUTSET_PUBLIC_KEY": "",
             "CUTSET_ENVIRONMENT": ENVIRONMENT,
             "CUTSET_COLLECTOR": collector.http_url,
         }

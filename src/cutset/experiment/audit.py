@@ -9,16 +9,18 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from cutset.errors import TargetError
 from cutset.experiment.trial import Bench, Trial, attempt
 from cutset.experiment.wellbeing import POLL_SECONDS
-from cutset.lineage.calls import entry_span
-from cutset.lineage.completeness import Instrumentation, instrumentation_of, missing_part
+from cutset.lineage.calls import entry_spans
+from cutset.lineage.completeness import Instrumentation, instrumentation_of, missing_part, without_agent, without_entry
 from cutset.lineage.culprits import culprits_of
 from cutset.lineage.path import foreign_attempts
-from cutset.lineage.uncoverable import in_other_traces, past_mesh, untold, without_plan
-from cutset.model.coverage import Uncoverable, with_name
+from cutset.lineage.uncoverable import in_other_traces, past_agents, past_mesh, untold, without_plan
+from cutset.model.call_site import AgentCallSite
+from cutset.model.coverage import Uncoverable, with_agent_advice, with_name
 from cutset.model.fault import BASELINE
 from cutset.model.outcome import Points
 from cutset.model.point import Point
@@ -41,6 +43,7 @@ class Audit:
     not_reached: Points
     uncoverable: tuple[Uncoverable, ...]  # those, and what no sidecar sees
     instrumentation: Instrumentation | None  # none when the shape of this request's traces proves nothing
+    seen_all: bool = True  # no span was missed that might have told of a call, and servers stayed the same
 
 
 async def undisturbed_audit(bench: Bench, request: Request) -> Audit:
@@ -50,59 +53,78 @@ async def undisturbed_audit(bench: Bench, request: Request) -> Audit:
     """
     found = await audit(bench, request)
     for _ in range(DISTURBED_AUDITS):
-        if len({culprits_of(trial.spans, trial.root_id) for trial in found.trials}) == 1:
+        if found.seen_all and len({culprits_of(trial.spans, trial.root_id) for trial in found.trials}) == 1:
             break
         await asyncio.sleep(POLL_SECONDS)
         found = await audit(bench, request)
+    if not found.seen_all:
+        why = next((trial.disturbed for trial in found.trials if trial.disturbed), "spans were lost on their way to us")
+        raise TargetError(f"{why} each time, so nothing could be proved")
     return found
 
 
 async def audit(bench: Bench, request: Request) -> Audit:
     trials: list[Trial] = []
     instrumentation: Instrumentation | None = None
-    begin = asyncio.get_running_loop().time()
+    begin, losses = asyncio.get_running_loop().time(), bench.collector.losses
     with _all_spans(bench) as meanwhile:
         for _ in range(AUDIT_RUNS):
             trials.append(await attempt(bench, request, BASELINE, catalogue=(), instrumentation=instrumentation))
             # Now we know whose spans to wait for; until then only silence ends a trace.
-            instrumentation = _usable_instrumentation(trials)
+            instrumentation = _usable_instrumentation(trials, bench.sites.beyond)
         windows = [window for trial in trials for window in _window(trial)]
         await asyncio.sleep(max(IDLE_INTERVALS * bench.export_interval, _seconds(windows)))
+        await bench.collector.up_to_date()
     seconds = asyncio.get_running_loop().time() - begin
+    trials = [replace(each, lineage=bench.lineage(each.spans, each.root_id, BASELINE)) for each in trials]
     own_traces = {trace_id for trial in trials for trace_id in (trial.trace_id, *trial.setup_ids)}
     strays = [span for span in meanwhile if span.trace_id not in own_traces]
     unplanned = frozenset().union(*(trial.lineage.unplanned for trial in trials))
     elsewhere = _made_by_each(windows, strays, seconds)
     traces = [trial.spans for trial in trials if trial.traced]
+    calls = frozenset().union(*(trial.lineage.calls for trial in trials)) - unplanned
+    lacking = without_agent(traces)
+    unsure = frozenset(point for point in calls if point.caller in lacking)
+    agents = instrumentation.agents if instrumentation else frozenset()
     uncoverable = {
         *(each for trial in trials for each in without_plan(trial.spans, trial.root_id)),
         *in_other_traces(elsewhere, strays, traces),
-        *(with_name(each, bench.target.names) for each in past_mesh(traces)),
+        *(with_agent_advice(with_name(each, bench.target.names), agents) for each in past_mesh(traces)),
+        *past_agents(lacking, unsure),
         *untold(traces),
     }
+    if instrumentation:
+        unsaid = without_entry(traces)
+        instrumentation = replace(
+            instrumentation, agents=agents - lacking.keys(), silent=instrumentation.silent | unsaid
+        )
     return Audit(
         trials=tuple(trials),
-        calls=frozenset().union(*(trial.lineage.calls for trial in trials)) - unplanned,
-        not_reached=unplanned | elsewhere,
+        calls=calls - unsure,
+        not_reached=unplanned | elsewhere | unsure,
         uncoverable=tuple(sorted(uncoverable)),
         instrumentation=instrumentation,
+        seen_all=bench.collector.losses == losses and not any(trial.disturbed or trial.dead for trial in trials),
     )
 
 
-def _usable_instrumentation(trials: Sequence[Trial]) -> Instrumentation | None:
+def _usable_instrumentation(
+    trials: Sequence[Trial], beyond: frozenset[AgentCallSite] = frozenset()
+) -> Instrumentation | None:
     """Of the trace that tells most: spans may be lost while an exporter finds its collector, but none are invented.
 
     None when no trace is whole by its shape even after silence: then some calls go where the mesh does not see.
     """
-    found = [(trial, instrumentation_of(trial.spans)) for trial in trials if trial.traced]
-    whole = [each for trial, each in found if each.telling and not missing_part(trial.spans, trial.root_id, each)]
-    return max(whole, key=lambda each: len(each.telling), default=None)
+    found = [(trial, instrumentation_of(trial.spans, beyond)) for trial in trials if trial.traced]
+    whole = [each for trial, each in found if not missing_part(trial.spans, trial.root_id, each)]
+    telling = [each for each in whole if each.telling or each.agents]
+    return max(telling, key=lambda each: (len(each.agents), len(each.telling)), default=None)
 
 
 @contextmanager
 def _all_spans(bench: Bench) -> Iterator[list[Span]]:
     spans: list[Span] = []
-    unsubscribe = bench.collector.subscribe(spans.extend)
+    unsubscribe = bench.collector.subscribe(lambda batch: spans.extend(bench.named(batch)))
     try:
         yield spans
     finally:
@@ -111,9 +133,9 @@ def _all_spans(bench: Bench) -> Iterator[list[Span]]:
 
 def _window(trial: Trial) -> Iterator[Window]:
     """The time in which the request may have made calls. Set-up steps come before it."""
-    entry = entry_span(trial.spans, trial.root_id)
-    if entry is not None:
-        yield entry.start_ns, entry.end_ns + int(AFTERMATH_SECONDS * 1e9)
+    if entries := entry_spans(trial.spans, trial.root_id):
+        end = max(entry.end_ns for entry in entries)
+        yield min(entry.start_ns for entry in entries), end + int(AFTERMATH_SECONDS * 1e9)
 
 
 def _seconds(windows: Sequence[Window]) -> float:

@@ -18,6 +18,10 @@ class Laboratory(Protocol):
         """One experiment. The request must have been audited; any number of them may be under way."""
         ...
 
+    def expect_variation(self, request: Request) -> None:
+        """Its requests vary, which the audit did not show: from now on, one that survives is no proof."""
+        ...
+
     async def unlike_audit(self, request: Request) -> str:
         """How the request without faults differs from when it was audited; empty if it does not. After experiments."""
         ...

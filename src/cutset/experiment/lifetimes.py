@@ -7,12 +7,15 @@ came too late is seen as called and not faulted, and the next plan of the cut li
 
 from dataclasses import dataclass, field
 
-from cutset.model.fault import Cut, EffectKind
+from cutset.model.effect import EffectKind
+from cutset.model.fault import BASELINE, Cut
 from cutset.model.request import Request
 from cutset_agent.wire import MAX_LIFE_SECONDS
 
 GRACE_SECONDS = 1.0  # beyond the request: clocks differ, and a busy machine sends late
 LEAST_SECONDS = 1.0  # for a request that is answered at once: experiments run beside others, audits do not
+LATE_SECONDS = 1.0  # that are waited for an answer beyond what it may take
+TIMEOUT_SECONDS = 0.25  # the same where nothing can be expected: only so that what came in time is read
 SLOWER = 2.0  # times as long as the slowest one so far: with a fault, callers try again
 
 
@@ -25,9 +28,11 @@ class Lifetimes:
 
     def seconds(self, request: Request, cut: Cut) -> float:
         """From the moment in which the request is sent."""
-        whole = longest_life(request)
+        whole = longest_life(request, cut)
         slowest = self._slowest.get(request.name)
         if slowest is None or (request.name, cut) in self._cut_short or not _tells_if_cut_short(cut):
+            return whole
+        if _has_timeout(cut):  # how long callers wait is what is asked
             return whole
         return min(whole, max(LEAST_SECONDS, SLOWER * slowest + _delays(cut)) + GRACE_SECONDS)
 
@@ -39,18 +44,27 @@ class Lifetimes:
             self._cut_short.add((request.name, cut))
 
 
-def answer_seconds(request: Request) -> float:
-    """An answer that comes after its time is still worth a second's wait: the reason then tells what it was."""
-    return request.expect.max_seconds + 1
+def answer_seconds(request: Request, cut: Cut = BASELINE) -> float:
+    """An answer that comes after its time is still worth a second's wait: the reason then tells what it was.
+
+    Behind a timeout none comes, unless somebody gave up in time.
+    """
+    return request.expect.max_seconds + (TIMEOUT_SECONDS if _has_timeout(cut) else LATE_SECONDS)
 
 
-def longest_life(request: Request) -> float:
-    return min(answer_seconds(request) + GRACE_SECONDS, MAX_LIFE_SECONDS)
+def longest_life(request: Request, cut: Cut = BASELINE) -> float:
+    """A call that meets a timeout is held back for that long: longer than we wait, and no longer than that takes."""
+    grace = TIMEOUT_SECONDS if _has_timeout(cut) else GRACE_SECONDS
+    return min(answer_seconds(request, cut) + grace, MAX_LIFE_SECONDS)
+
+
+def _has_timeout(cut: Cut) -> bool:
+    return any(fault.effect.kind is EffectKind.TIMEOUT for fault in cut)
 
 
 def _tells_if_cut_short(cut: Cut) -> bool:
     """Faults that may leave a call alone by their own terms do not show that they came too late."""
-    return all(fault.percent == 100 and fault.attempts == 0 for fault in cut)
+    return all(fault.always for fault in cut)
 
 
 def _delays(cut: Cut) -> float:

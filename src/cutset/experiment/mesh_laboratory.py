@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from cutset.errors import TargetError
+from cutset.errors import PlanError, TargetError
 from cutset.experiment.audit import Audit, undisturbed_audit
 from cutset.experiment.floor import Floor
+from cutset.experiment.judging import judged, sharpened_by, with_writes
 from cutset.experiment.lifetimes import Lifetimes
-from cutset.experiment.liveness import Liveness, dead_servers
 from cutset.experiment.outlived import Outlived
 from cutset.experiment.trial import Bench, Trial, attempt, send_unfaulted
 from cutset.experiment.trials import (
@@ -37,10 +37,9 @@ from cutset.experiment.wellbeing import (
     wait_until_there,
     wait_until_well,
 )
-from cutset.judge.rules import UNUSUAL, Baseline, Judgement, baseline_of, judge, sharpened
+from cutset.judge.rules import UNUSUAL, Baseline, Judgement, baseline_of, judge
 from cutset.judge.sequential import Repetition, chance_of_so_many, decide
-from cutset.lineage.calls import attempts_with_callers
-from cutset.lineage.completeness import Instrumentation, missing_part
+from cutset.lineage.completeness import Instrumentation, extended
 from cutset.lineage.culprits import culprits_of
 from cutset.lineage.handing_on import passage_of, why_not_accepted
 from cutset.lineage.uncoverable import seen_by_mesh
@@ -87,16 +86,21 @@ class MeshLaboratory:
         self._bench = bench
         self._answered = answered
         self._rule = Repetition(repeats, flake_rate, trials)
-        self._liveness = Liveness(bench.target.servers)
+        self._servers = bench.servers
         self._floor = Floor()
         self._lifetimes = Lifetimes()
         self._outlived = Outlived(bench.collector)
         self._known: dict[str, _Known] = {}
         self._catalogue: set[Point] = set()  # all points seen, so that no planned one is mistaken for another
 
+    @property
+    def replicas(self) -> dict[str, int]:
+        """Of each service, as far as the place knows them itself."""
+        return self._bench.replicas.counts if self._bench.replicas else {}
+
     async def audit(self, request: Request) -> RequestAudited:
         audited = await self._audit(request)
-        if not audited.healthy and await self._liveness.dead():  # which says nothing of the request
+        if not audited.healthy and await self._servers.dead():  # which says nothing of the request
             await self._wait_until_there(request)
             audited = await self._audit(request)
         if not audited.healthy and request.name in self._answered:  # it worked a moment ago
@@ -123,11 +127,12 @@ class MeshLaboratory:
         runs: tuple[Outcome, ...] = ()
         varies = ""
         if isinstance(baseline, Baseline):
+            baseline = with_writes(baseline, found.trials, request.expect)
             culprits = frozenset().union(*(culprits_of(trial.spans, trial.root_id) for trial in found.trials))
             for trial in found.trials:
                 self._lifetimes.note(request, BASELINE, trial.response.seconds, escaped=False)
             apis = frozenset().union(*(_apis(trial) for trial in found.trials))
-            runs = tuple(_proven_runs(found, request, baseline))
+            runs = tuple(_proven_runs(self._bench, found, request, baseline))
             varies = variation(runs)
             self._known[request.name] = _Known(
                 baseline,
@@ -166,8 +171,11 @@ class MeshLaboratory:
         return more
 
     async def run(self, request: Request, cut: Cut) -> Outcome:
-        """Raises HaltedError when the system stays broken."""
-        outcome = await self._run(request, cut)
+        """Raises HaltedError when the system stays broken. What no plan can say is unknown."""
+        try:
+            outcome = await self._run(request, cut)
+        except PlanError as error:
+            outcome = Outcome(cut, Verdict.UNKNOWN, error.message)
         return replace(outcome, outlived=self._outlived.take())
 
     async def _run(self, request: Request, cut: Cut) -> Outcome:
@@ -210,8 +218,7 @@ class MeshLaboratory:
 
     async def _wait_until_there(self, request: Request) -> None:
         if not await self.recovered():
-            target = self._bench.target
-            gone = map(target.named, await dead_servers(target.servers))
+            gone = map(self._bench.target.named, await self._servers.dead())
             raise halted(request, f"{', '.join(gone)} stopped answering and did not come back")
 
     async def observe(self, request: Request, cut: Cut) -> Trial:
@@ -231,6 +238,9 @@ class MeshLaboratory:
         judgement = judge(response, request.expect, known.baseline)
         return "" if judgement.verdict is Verdict.SURVIVED else judgement.reason
 
+    def expect_variation(self, request: Request) -> None:
+        self._known[request.name] = replace(self._known[request.name], varying=True)
+
     async def unlike_audit(self, request: Request) -> str:
         """As often as a failure must repeat to be believed: one may be chance."""
         for _ in range(self._rule.repeats):
@@ -249,7 +259,7 @@ class MeshLaboratory:
         return f"without any fault it behaves unlike when it was audited: {', '.join(told)}" if told else ""
 
     async def recovered(self) -> bool:
-        return await wait_until_there(self._bench.target)
+        return await wait_until_there(self._servers)
 
     async def _decide(self, request: Request, cut: Cut) -> Outcome:
         """Tries until the trials amount to a verdict, or too many proved nothing.
@@ -301,7 +311,7 @@ class MeshLaboratory:
             trial, judgement = await self._trial(request, cut)
         except TargetError as error:  # a set-up step failed, so the request under test was not sent
             outcome = Outcome(cut, Verdict.UNKNOWN, error.message)
-            raise UnwellError(replace(outcome, dead=await self._liveness.dead())) from None
+            raise UnwellError(replace(outcome, dead=await self._servers.dead())) from None
         known = self._known[request.name]
         outcome = outcome_of(trial, cut, judgement, known.not_reached, known.told)
         names = self._bench.target.names
@@ -310,7 +320,7 @@ class MeshLaboratory:
     async def _refuse_if_lost(self, tried: Sequence[Outcome], trial: Trial) -> None:
         """The next trial would only find the hole that this one left."""
         answered = tried[-1].verdict in (Verdict.SURVIVED, Verdict.DEGRADED)
-        dead = () if answered else await self._liveness.dead()
+        dead = trial.dead or (() if answered else await self._servers.dead())
         if dead or not trial.traced:
             raise UnwellError(replace(so_far(tried), dead=dead))
 
@@ -330,7 +340,7 @@ class MeshLaboratory:
             raise UnwellError(replace(so_far([*tried[:-1], void]), trace_ids=trace_ids))
         if outcome.verdict is Verdict.DEGRADED:  # the answer without a fault may have shown that this value varies
             known = self._known[request.name]
-            judgement = judge(trial.response, request.expect, known.baseline)
+            judgement = judged(trial, request.expect, known.baseline, known.instrumentation)
             again = outcome_of(trial, outcome.cut, judgement, known.not_reached)
             outcome = replace(again, requests=outcome.requests, healthy_after=True)
         return outcome
@@ -362,19 +372,28 @@ class MeshLaboratory:
             life=self._lifetimes.seconds(request, cut),
         )
         self._lifetimes.note(request, cut, trial.response.seconds, escaped=bool(trial.lineage.escaped))
+        self._learn_instrumentation(request, trial)
         self._outlived.watch(trial)
         self._catalogue |= trial.lineage.calls
         if cut:
-            return trial, judge(trial.response, request.expect, self._known[request.name].baseline)
+            now = self._known[request.name]
+            return trial, judged(trial, request.expect, now.baseline, now.instrumentation)
         return trial, self._learnt_from_baseline(request, trial)
+
+    def _learn_instrumentation(self, request: Request, trial: Trial) -> None:
+        """Services that faults brought to light were waited for until nothing came: next time it is known what does."""
+        known = self._known[request.name]
+        if known.instrumentation and trial.traced and not (trial.missing or trial.abandoned or trial.disturbed):
+            instrumentation = extended(known.instrumentation, trial.spans)
+            self._known[request.name] = replace(known, instrumentation=instrumentation)
 
     def _learnt_from_baseline(self, request: Request, trial: Trial) -> Judgement:
         """Each answer without a fault tells more of what varies without one."""
         known = self._known[request.name]
-        judgement = judge(trial.response, request.expect, known.baseline)
+        judgement = judged(trial, request.expect, known.baseline, known.instrumentation)
         if judgement.verdict is Verdict.DEGRADED:
-            known = replace(known, baseline=sharpened(known.baseline, trial.response))
-            judgement = judge(trial.response, request.expect, known.baseline)
+            known = replace(known, baseline=sharpened_by(known.baseline, trial))
+            judgement = judged(trial, request.expect, known.baseline, known.instrumentation)
         is_whole = judgement.verdict is Verdict.SURVIVED and trial.traced and not trial.missing
         if is_whole and culprits_of(trial.spans, trial.root_id) <= known.culprits:
             known = replace(known, varying=known.varying or _apis(trial) != known.apis)
@@ -403,12 +422,13 @@ def _no_evidence(trials: Sequence[Trial]) -> str:
     return refused[-1] if all(refused) else ""
 
 
-def _proven_runs(found: Audit, request: Request, baseline: Baseline) -> Iterator[Outcome]:
+def _proven_runs(bench: Bench, found: Audit, request: Request, baseline: Baseline) -> Iterator[Outcome]:
     """What the audit's runs show, as if they were experiments without a fault."""
     for trial in found.trials:
         # How services tell of their calls is known only by the end: the first trial was not held against it.
-        missing = missing_part(trial.spans, trial.root_id, found.instrumentation) if found.instrumentation else ""
-        judgement = judge(trial.response, request.expect, baseline)
+        known = found.instrumentation
+        missing = bench.missing_part(trial.spans, trial.root_id, known) if known else ""
+        judgement = judged(trial, request.expect, baseline, found.instrumentation)
         outcome = outcome_of(replace(trial, missing=missing), BASELINE, judgement, found.not_reached)
         if outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED):
             yield outcome
@@ -416,6 +436,6 @@ def _proven_runs(found: Audit, request: Request, baseline: Baseline) -> Iterator
 
 def _edges(trial: Trial) -> Iterator[tuple[Point, Point]]:
     """Which API called which."""
-    for each, caller in attempts_with_callers(trial.spans, trial.root_id):
-        if caller is not None:
-            yield caller, each.point.of_api
+    for each in trial.lineage.seen:
+        if each.caller:
+            yield Point.parse(each.caller), each.point.of_api

@@ -13,24 +13,28 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from cutset.errors import TargetError
-from cutset.experiment.liveness import dead_servers
+from cutset.experiment.agent_checks import agent_checks
 from cutset.experiment.mesh_checks import MeshSituation, mesh_checks
 from cutset.experiment.trial import SILENT_INTERVALS, Bench, send_probe
 from cutset.judge.rules import Judgement, baseline_of
+from cutset.lineage.agent_spans import own_calls
 from cutset.lineage.calls import entry_span, is_mesh_span
 from cutset.lineage.handing_on import HandedOn, Passage, is_refused, passage_of
 from cutset.lineage.path import foreign_attempts
+from cutset.lineage.proxies import without_proxies
 from cutset.lineage.uncoverable import past_mesh
 from cutset.model.checkup import Checkup, CheckupLine, note, well, wrong
 from cutset.model.point import Point
 from cutset.model.request import Request
 from cutset.model.span import Span
-from cutset.model.target import Receiver, Target
+from cutset.model.target import Receiver
 from cutset.model.wording import count
 
 PROBES = 10  # spread over half of the longest time that spans may take
 LEAST_EXPORT_SECONDS = 0.25  # what a busy machine takes for spans that are exported at once
 LATE_SECONDS = 1.0  # spans that come later than configured by more than this are told apart from those that do not come
+STALE_PROBES = 10  # that may go to sidecars by connections from before the installation
+STALE_SECONDS = 1.0  # after which the next one is sent
 CLOCK_SECONDS = 5.0  # clocks of one network differ by milliseconds; plans bear some seconds
 USUAL_ENVIRONMENTS = ("local", "demo", "test", "staging", "production")  # worth a try, to name what is wrong
 
@@ -55,13 +59,13 @@ class _Probe:
 async def preflight(
     bench: Bench, requests: Sequence[Request], receiver: Receiver, mesh: MeshSituation | None = None
 ) -> Checkup:
-    checks = [*await _servers(bench.target), *(mesh_checks(mesh, bench.target, receiver) if mesh else ())]
+    checks = [*await _servers(bench), *(mesh_checks(mesh, bench.target, receiver) if mesh else ())]
     configured = bench.export_interval
     if any(check.fatal for check in checks):
         return Checkup(tuple(checks), configured)
     # The longest that is worth waiting for: to tell spans that come late from those that never come.
-    first = await _probe(bench, requests[0], until_entry=True, seconds=2 * configured + LATE_SECONDS)
-    checks += _proof(first, configured) or await _refusal(bench, first, mesh)
+    first = await _first_probe(bench, requests[0], 2 * configured + LATE_SECONDS)
+    checks += _proof(first, bench) or await _refusal(bench, first, mesh)
     if any(check.fatal for check in checks):
         return Checkup((*checks, *_answers([first])), configured)
     with _calls_without_plan(bench) as strays:
@@ -69,26 +73,47 @@ async def preflight(
     seconds = max([first.seconds, *(probe.seconds for probe in probes)])
     waited = _export_interval(seconds, configured)
     spans = f"spans arrive within {_rounded(seconds)} s of the answer; late ones are waited for {_rounded(waited)} s"
-    checks += [well("spans", spans), *_handing_on(probes), *_strays(strays), *_past_mesh(probes), *_answers(probes)]
+    checks += [well("spans", spans), *_handing_on(probes), *_strays(strays), *_past_mesh(probes)]
+    checks += [*agent_checks([probe.spans for probe in (first, *probes)]), *_answers(probes)]
     failing = {probe.request.name for probe in probes if probe.problem}
     return Checkup(tuple(checks), waited, frozenset(probe.request.name for probe in probes) - failing)
 
 
-async def _servers(target: Target) -> Iterator[CheckupLine]:
-    dead = await dead_servers(target.servers)
+async def _servers(bench: Bench) -> Iterator[CheckupLine]:
+    servers, target = bench.servers, bench.target
+    dead = await servers.dead()
     if not dead:
-        return iter([well("servers", f"{count(len(target.servers), 'address')} accept connections")])
+        number = f"{count(len(target.servers), 'address')} accept connections" if not bench.watched else "all are ready"
+        return iter([well("servers", number)])
     return (
         wrong(
             "servers",
-            f"{target.named(address)} does not accept connections",
-            "Start the mesh with `cutset mesh up`, or correct `target.url`"
-            if address == target.entry
-            else "Start it, or correct `target.health` or the replicas of the mesh",
-            fatal=True,
+            f"{target.named(name)} {servers.problem}",
+            "Start the mesh with `cutset mesh up`, or correct `target.url`" if name == target.entry else servers.remedy,
+            fatal=servers.required,
         )
-        for address in dead
+        for name in dead
     )
+
+
+async def _first_probe(bench: Bench, request: Request, seconds: float) -> _Probe:
+    """In Istio connections that were open when the filter was installed know nothing of it, until their next answer."""
+    sent = [asyncio.ensure_future(_probe(bench, request, until_entry=True, seconds=seconds))]
+    await asyncio.wait(sent, timeout=STALE_SECONDS if bench.watched else None)
+    while bench.watched and len(sent) < STALE_PROBES and not any(map(_is_accepted, sent)):
+        sent.append(asyncio.ensure_future(_probe(bench, request, until_entry=True, seconds=seconds)))
+        await asyncio.wait([sent[-1]], timeout=STALE_SECONDS)
+    if not any(map(_is_accepted, sent)):
+        await asyncio.wait(sent)
+    chosen = next(filter(_is_accepted, sent), sent[-1])
+    for each in sent:
+        each.cancel()
+    await asyncio.gather(*sent, return_exceptions=True)
+    return chosen.result()
+
+
+def _is_accepted(probe: "asyncio.Future[_Probe]") -> bool:
+    return probe.done() and probe.result().passage.accepted
 
 
 async def _probe(bench: Bench, request: Request, *, seconds: float, until_entry: bool = False) -> _Probe:
@@ -100,10 +125,12 @@ async def _probe(bench: Bench, request: Request, *, seconds: float, until_entry:
         return _Probe(request, problem=error.message, sent_at=sent_at)
     answered_at, answered = time.time(), asyncio.get_running_loop().time()
     spans: tuple[Span, ...] = ()
+    received: tuple[Span, ...] = ()
     last = answered
     while response.sent and (left := answered + seconds - asyncio.get_running_loop().time()) > 0:
-        more = partial(_longer_than, len(spans))
-        spans, arrived = await bench.collector.trace(trace_id, more, timeout=left)
+        more = partial(_longer_than, len(received))
+        received, arrived = await bench.collector.trace(trace_id, more, timeout=left)
+        spans = without_proxies(bench.named(received), root_id)
         if arrived:
             last = asyncio.get_running_loop().time()
         if until_entry and entry_span(spans, root_id) is not None:
@@ -141,10 +168,11 @@ def _export_interval(measured: float, configured: float) -> float:
     return min(configured, max(found, LEAST_EXPORT_SECONDS)) if found < configured / 2 else configured
 
 
-def _proof(first: _Probe, configured: float) -> list[CheckupLine]:
+def _proof(first: _Probe, bench: Bench) -> list[CheckupLine]:
     """Empty if the mesh told of the request, in time, but does not obey us."""
+    configured = bench.export_interval
     if not first.passage.arrived:
-        return [_no_span(first)]
+        return [_no_span(first, bench)]
     if first.seconds > configured + LATE_SECONDS:
         return [
             wrong(
@@ -160,7 +188,7 @@ def _proof(first: _Probe, configured: float) -> list[CheckupLine]:
     return [well("plans", f"the mesh obeys our plans at {first.passage.entry}"), *_clocks(first)]
 
 
-def _no_span(first: _Probe) -> CheckupLine:
+def _no_span(first: _Probe, bench: Bench) -> CheckupLine:
     if told := sorted({span.service for span in first.spans if span.parent_id == first.root_id}):
         return wrong(
             "spans",
@@ -185,7 +213,9 @@ def _no_span(first: _Probe) -> CheckupLine:
     return wrong(
         "spans",
         f"{first.request.name} was answered, but no span of it arrived",
-        "Let the mesh export by OTLP/gRPC to where `collector` in the configuration says, by default 127.0.0.1:4317",
+        "See `cutset status`: is all installed, and do sidecars reach the collector?"
+        if bench.watched
+        else "Let the mesh export by OTLP/gRPC to where `collector` in the configuration says, or 127.0.0.1:4317",
         fatal=True,
     )
 
@@ -196,9 +226,11 @@ async def _refusal(bench: Bench, first: _Probe, mesh: MeshSituation | None) -> l
         return [
             wrong(
                 "entry",
-                f"no plan came with {first.request.name} to {first.passage.entry}: `{bench.target.url}` is the edge of "
+                f"no plan came with {first.request.name} to {first.passage.entry}: `{bench.url}` is the edge of "
                 "the mesh, which drops all plans, or a proxy before it",
-                "Set `target.url` to the mesh's own address of the service that users call",
+                "Enter by a gateway that `cutset install` found; see `cutset status`"
+                if bench.watched
+                else "Set `target.url` to the mesh's own address of the service that users call",
                 fatal=True,
             )
         ]
@@ -220,7 +252,9 @@ async def _refusal(bench: Bench, first: _Probe, mesh: MeshSituation | None) -> l
         wrong(
             "key",
             f"the mesh refused the plan that came with {first.request.name}: it has another key, or none",
-            "Give the mesh and this command the same `CUTSET_KEY`, and start the mesh anew",
+            "Sign with the key that it was installed with, or let `cutset install` give it yours"
+            if bench.watched
+            else "Give the mesh and this command the same `CUTSET_KEY`, and start the mesh anew",
             fatal=True,
         )
     ]
@@ -257,7 +291,8 @@ def _handing_on(probes: Sequence[_Probe]) -> Iterator[CheckupLine]:
     passages = [probe.passage for probe in probes if probe.passage.arrived and not probe.problem]
     handed = [each for passage in passages for each in passage.services]
     entries = sorted({passage.entry for passage in passages})
-    if passages and not handed:
+    # What agents see needs nobody to hand anything on.
+    if passages and not handed and not any(own_calls(probe.spans) for probe in probes):
         yield wrong(
             "trace",
             f"no call that {', '.join(entries)} made is in the trace of its request, so that nothing can be injected",
@@ -294,7 +329,7 @@ def _calls_without_plan(bench: Bench) -> Iterator[list[Point]]:
     calls: list[Point] = []
 
     def note_calls(batch: Sequence[Span]) -> None:
-        strays = foreign_attempts(filter(is_mesh_span, batch))
+        strays = foreign_attempts(filter(is_mesh_span, bench.named(batch)))
         calls.extend(point for point, attempt in strays if not attempt.planned)
 
     unsubscribe = bench.collector.subscribe(note_calls)

@@ -13,7 +13,7 @@ from cutset.judge.rules import Judgement
 from cutset.judge.sequential import MOST_TRIALS, Repetition, decide
 from cutset.lineage.uncoverable import past_mesh
 from cutset.model.coverage import Uncoverable
-from cutset.model.fault import Cut, points_of
+from cutset.model.fault import Cut, format_cut, points_of
 from cutset.model.outcome import CallSeen, Outcome, Points, Verdict
 from cutset.model.point import Point
 
@@ -38,6 +38,8 @@ def amount_to(trials: Sequence[Outcome], rule: Repetition, *, varying: bool) -> 
         _united(told or fired, is_path=verdict in (Verdict.SURVIVED, Verdict.DEGRADED)),
         verdict=verdict,
         reason=_reason(verdict, alike, fired, unfired),
+        differences=_typical(alike).differences,
+        says=_typical(alike).says,
         calls=_union(each.calls for each in proving),
         fired=_union(each.fired for each in alike if verdict is Verdict.FAILED) or _union(each.fired for each in fired),
         retried=_union(each.retried for each in proving),
@@ -92,13 +94,19 @@ def _reason(verdict: Verdict, alike: Sequence[Outcome], fired: Sequence[Outcome]
     if verdict is Verdict.UNKNOWN:
         failures = sum(each.verdict is Verdict.FAILED for each in fired)
         return f"failed {failures} of {len(fired)} times: nobody can tell yet whether that is more than chance"
-    ((reason, _),) = Counter(each.reason for each in alike).most_common(1)
+    reason = _typical(alike).reason
     total = len(fired) + unfired
     if verdict is Verdict.SURVIVED or len(alike) == total:
         return reason
     which = f"{_reaching(_union(each.fired for each in fired))}, " if len(alike) == len(fired) else ""
     verb = "fails" if verdict is Verdict.FAILED else "degrades"
     return f"{reason}; {verb} a share of requests: {which}{len(alike)} of {total}"
+
+
+def _typical(alike: Sequence[Outcome]) -> Outcome:
+    """One of those that users see most often."""
+    ((reason, _),) = Counter(each.reason for each in alike).most_common(1)
+    return next(each for each in alike if each.reason == reason)
 
 
 def _reaching(points: Points) -> str:
@@ -123,11 +131,17 @@ def outcome_of(
         cut=cut,
         verdict=Verdict.UNKNOWN if doubt else judgement.verdict,
         reason=doubt or judgement.reason,
+        differences=() if doubt else judgement.differences,
+        says="" if doubt else judgement.says,
         path=frozenset() if doubt or failed else within_reach(lineage.path),
         failed=within_reach(lineage.failed),
         calls=within_reach(lineage.calls),
-        fired=points_of(lineage.fired),
+        # What has nothing to spoil because of what fired has happened, too: any run with both would be this one.
+        fired=points_of(lineage.fired | (lineage.void if lineage.fired else frozenset())),
         seen=() if doubt or failed else lineage.seen,
+        met=tuple(call for call in lineage.seen if call.point in points_of(lineage.fired)),
+        late=judgement.late,
+        milliseconds=None if doubt or failed else round(1000 * trial.response.seconds),
         retried=within_reach(lineage.retried),
         uncoverable=frozenset() if doubt or told is None else past_mesh([trial.spans]) - told,
         trace_ids=(trial.trace_id,),
@@ -139,19 +153,31 @@ def outcome_of(
 def _doubt(trial: Trial, cut: Cut, judgement: Judgement) -> str:
     """Why this trial proves nothing; empty if it does."""
     if not trial.traced:
-        return "the trace of the request did not arrive"
+        return trial.disturbed or "the trace of the request did not arrive"
+    if void := _void(trial):
+        return void
     if trial.lineage.escaped:
-        return f"called, but not faulted: {_named(trial.lineage.escaped)}"
+        why = f" ({'; '.join(trial.lineage.why_escaped)})" if trial.lineage.why_escaped else ""
+        return f"called, but not faulted: {_named(trial.lineage.escaped)}{why}"
     if cut and not trial.lineage.fired and (trial.abandoned or judgement.verdict is not Verdict.SURVIVED):
         waiting = ", or is still being called: a service was given up on while at work" if trial.abandoned else ""
         return f"never fired: {_named(cut)} was not called{waiting}"
     # A failure needs no path.
-    if trial.missing and judgement.verdict is not Verdict.FAILED:
+    missing = trial.missing or (f"what {', '.join(trial.dead)} had not sent when it died" if trial.dead else "")
+    if missing and judgement.verdict is not Verdict.FAILED:
         return (
-            f"the trace is incomplete, so the path may be longer than it shows: {trial.missing} did not arrive, "
+            f"the trace is incomplete, so the path may be longer than it shows: {missing} did not arrive, "
             "because it got lost or never was: a call may have gone past the mesh"
         )
     return ""
+
+
+def _void(trial: Trial) -> str:
+    """By the word of the code that made the request, or because it was misled."""
+    told = trial.response.told
+    if told is None or told == trial.lineage.fired:
+        return trial.response.void
+    return f"asked what had fired, it was told {format_cut(told)}, and the trace says {format_cut(trial.lineage.fired)}"
 
 
 def is_idle(trial: Outcome) -> bool:

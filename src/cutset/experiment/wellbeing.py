@@ -9,13 +9,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from cutset.errors import HaltedError, TargetError
-from cutset.experiment.liveness import dead_servers
+from cutset.experiment.liveness import Servers
 from cutset.experiment.trial import Trial
 from cutset.judge.rules import Judgement, baseline_of
 from cutset.lineage.culprits import culprits_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.request import Request, Response
-from cutset.model.target import Target
 
 RECOVERY_SECONDS = 30  # how long whoever runs the system may take to restart what is down
 POLL_SECONDS = 1.0
@@ -44,10 +43,10 @@ async def trouble_without_fault(
         return f"without any fault the request cannot be sent any more: {error.message}", None
     culprits = culprits_of(trial.spans, trial.root_id) - usual_culprits
     where = f"; what fails is {', '.join(map(str, sorted(culprits)))}" if culprits else ""
-    if judgement.verdict is Verdict.FAILED:
+    if judgement.verdict is Verdict.FAILED and not trial.disturbed:
         return f"without any fault the request fails too: {judgement.reason}{where}", trial
     if not trial.traced:
-        return "the trace of a request without any fault did not arrive", trial
+        return trial.disturbed or "the trace of a request without any fault did not arrive", trial
     if whole and judgement.verdict is Verdict.DEGRADED:
         return f"without any fault a part is missing too: {judgement.reason}{where}", trial
     if culprits:
@@ -81,10 +80,10 @@ async def _no_answer(request: Request, send: Callable[[], Awaitable[Response]]) 
     return judged.reason if isinstance(judged, Judgement) else ""
 
 
-async def wait_until_there(target: Target) -> bool:
-    """Until all servers accept connections; False if they do not in time."""
-    deadline = asyncio.get_running_loop().time() + RECOVERY_SECONDS
-    while await dead_servers(target.servers):
+async def wait_until_there(servers: Servers) -> bool:
+    """Until all servers are there; False if they are not in time."""
+    deadline = asyncio.get_running_loop().time() + (servers.patience or RECOVERY_SECONDS)
+    while await servers.dead():
         if asyncio.get_running_loop().time() >= deadline:
             return False
         await asyncio.sleep(POLL_SECONDS)

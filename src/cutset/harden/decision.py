@@ -1,10 +1,11 @@
 """What was decided to harden, and what follows: advice for each site, settings of a mesh, which cuts should be gone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cutset.harden.frontier import Frontier
 from cutset.harden.mesh_settings import mesh_settings
+from cutset.harden.needs import Measure
 from cutset.harden.odds import Odds
 from cutset.harden.problem import Candidate, Choice, Problem
 from cutset.harden.remedies.evidence import SiteEvidence
@@ -12,10 +13,13 @@ from cutset.harden.remedies.registry import advise
 from cutset.harden.verification import Verification
 from cutset.manifests.mesh_file import MeshSettings
 from cutset.model.advice import Advice, Declined
+from cutset.model.fault import Cut
 from cutset.model.finding import Finding
 from cutset.model.hardening import CallsObserved, HealthJudged, MeshChanging, MeshRestored
 from cutset.model.mesh import MeshService
 from cutset.model.point import Point
+
+_REPEATED = ("abort(503)", "grpc(14)")  # what meshes are told to repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class Hardening:
     sites: tuple[HardenedSite, ...]
     odds: Odds | None = None  # None: failure rates are not known
     change: MeshChanging | None = None  # what was put into the mesh
+    undo: str = ""  # the command that takes it out again; empty if nothing was put
     health: HealthJudged | None = None  # of the requests, since
     restored: MeshRestored | None = None  # it was taken out again
     verification: Verification | None = None
@@ -64,7 +69,10 @@ def sites_of(
 
 
 def advice_of(sites: Sequence[HardenedSite]) -> dict[Point, Sequence[Advice]]:
-    return {Point.parse(site.candidate.name): site.advice for site in sites}
+    found: dict[Point, Sequence[Advice]] = {}
+    for site in sites:
+        found[site.candidate.site] = (*found.get(site.candidate.site, ()), *site.advice)
+    return found
 
 
 def settings_of(
@@ -75,10 +83,17 @@ def settings_of(
     return mesh_settings(advice_of(sites_of(decision, services, observed)), evidence)
 
 
-def expected_gone(decision: Decision, services: Sequence[MeshService], settings: MeshSettings | None) -> frozenset[str]:
+def expected_gone(
+    decision: Decision,
+    services: Sequence[MeshService],
+    settings: MeshSettings | None,
+    repeats: Mapping[Point, int] | None = None,
+) -> frozenset[str]:
     """The ids of findings that should be gone, if each mitigation works.
 
-    With `settings` that were put into the mesh: by what it has a fallback for. Without: by all that was chosen.
+    With `settings` that were put into the mesh: by what it has a fallback or a timeout for. Without: by all that was
+    chosen. No mesh looks into answers.
+    `repeats` are further attempts at calls of each API that the mesh makes now.
     """
     chosen = frozenset(each.name for each in decision.choice.chosen) if settings is None else frozenset()
     stood_in = {str(Point(service.name, api)) for service in services for api in service.fallback}
@@ -86,16 +101,38 @@ def expected_gone(decision: Decision, services: Sequence[MeshService], settings:
     hardened = {
         index
         for index, each in enumerate(decision.problem.candidates)
-        if each.already or each.name in chosen or str(Point.parse(each.name).of_api) in stood_in
+        if each.already or each.name in chosen or _is_put(each, stood_in, settings or {})
     }
-    return frozenset(each.finding for each in decision.problem.weaknesses if each.mitigated_by(hardened))
+    gone = frozenset(each.finding for each in decision.problem.weaknesses if each.mitigated_by(hardened))
+    replicas = {service.name: len(service.replicas) for service in services}
+    return gone | {each.id for each in decision.findings if _is_repeated(each.cut, repeats or {}, replicas)}
+
+
+def _is_put(candidate: Candidate, stood_in: Collection[str], settings: MeshSettings) -> bool:
+    if candidate.measure is Measure.TIMEOUT:
+        return "timeout_seconds" in settings.get(candidate.site.service, {})
+    return candidate.measure is Measure.FALLBACK and str(candidate.site.of_api) in stood_in
+
+
+def _is_repeated(cut: Cut, repeats: Mapping[Point, int], replicas: Mapping[str, int]) -> bool:
+    """Whether a call that a fault of it hits is made again, and gets through: it hits not all attempts or replicas."""
+    for fault in cut:
+        api, most = fault.point.of_api, repeats.get(fault.point.of_api, 0)
+        hit = len({other.point.replica for other in cut if other.point.of_api == api})
+        by_another = bool(fault.point.replica) and hit <= min(most, replicas.get(api.service, 0) - 1)
+        if fault.effect.what in _REPEATED and (by_another or 0 < fault.effect.attempts <= most):
+            return True
+    return False
 
 
 def _site(candidate: Candidate, evidence: Mapping[Point, SiteEvidence], fallbacks: Mapping[str, str]) -> HardenedSite:
-    site = Point.parse(candidate.name)
+    site = candidate.site
     own = replace(evidence[site.of_api], site=site)
     advice, declined = advise(own)
-    if wanted := fallbacks.get(candidate.name) or fallbacks.get(str(site.of_api)):
+    if candidate.measure is not Measure.FALLBACK:
+        advice = [each for each in advice if each.remedy == candidate.measure]
+        declined = [each for each in declined if each.remedy == candidate.measure]
+    elif wanted := fallbacks.get(candidate.name) or fallbacks.get(str(site.of_api)):
         settings = {} if own.deciding else {"fallback": {site.api: wanted}}
         advice = [replace(each, settings=settings) if each.survives_outage else each for each in advice]
     return HardenedSite(candidate, own.breaks, tuple(advice), tuple(declined))

@@ -158,10 +158,10 @@ def failures_per_day(
     """In how many requests per day all points of a finding are down, the worst first.
 
     Several may be down in the same request, so that these numbers add up to more than fail. A request whose traffic is
-    not given counts as one per day.
+    not given counts as one per day. Rates are not told by effect: of findings with the same points the first counts.
     """
     ranked = []
-    for finding in findings:
+    for finding in {(each.request, points_of(each.cut)): each for each in reversed(list(findings))}.values():
         traffic = per_day.get(finding.request, 1.0)
         formula, event_rates = formula_of(RequestClass(finding.request, (points_of(finding.cut),)), rates, {})
         ranked.append((finding, traffic * solve(formula, event_rates).probability))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from cutset.harden.failure_rates import FailureRate
 from cutset.harden.importance import Importances, failures_per_day, importances_by_traffic
+from cutset.harden.needs import Measure, Softened, needs
 from cutset.harden.probability import Rates, RequestClass, likelihood, overall
 from cutset.harden.problem import Callers, Choice, Problem
 from cutset.model.fault import points_of
@@ -56,22 +57,38 @@ def hardened_by(problem: Problem, choice: Choice) -> set[str]:
 
 
 def request_classes(
-    requests: Sequence[RequestSummary], problem: Problem, callers: Callers, traffic: Mapping[str, float]
+    requests: Sequence[RequestSummary],
+    problem: Problem,
+    callers: Callers,
+    traffic: Mapping[str, float],
+    softened: Softened = frozenset(),
 ) -> list[RequestClass]:
-    """Where candidates are call sites, those of a point are all to be hardened before its failure does no harm."""
-    names = {each.name for each in problem.candidates}
+    """Where candidates are call sites, those of a point are all to be hardened before its failure does no harm.
 
-    def sites(request: str, point: Point) -> frozenset[str]:
-        known = {point.caller} if point.caller else callers.get((request, point.of_api), frozenset())
-        found = {str(replace(point.of_api, caller=caller)) for caller in known} & names
-        return frozenset(found or {str(point.of_api)})
+    How often a point is down is not told by effect. So its failure does harm until there is a measure against each of
+    its effects in the findings of the request, and findings that differ in effects alone are one cut.
+    """
+
+    def sites(request: RequestSummary, point: Point) -> frozenset[str]:
+        known = {point.caller} if point.caller else callers.get((request.name, point.of_api), frozenset())
+        places = {replace(point.of_api, caller=caller) for caller in known} | {point.of_api}
+        there = [each for each in problem.candidates if each.site in places]
+        own = [each for each in there if each.site.caller] or there
+        needed = _measures(request, point, softened)
+        return frozenset(each.name for each in own if each.measure in needed) or frozenset({str(point.of_api)})
 
     return [
         RequestClass(
             request.name,
-            tuple(points_of(finding.cut) for finding in request.findings),
+            tuple(dict.fromkeys(points_of(finding.cut) for finding in request.findings)),
             per_day=traffic.get(request.name, 1.0),
-            sites={p: sites(request.name, p) for finding in request.findings for p in points_of(finding.cut)},
+            sites={p: sites(request, p) for finding in request.findings for p in points_of(finding.cut)},
         )
         for request in requests
     ]
+
+
+def _measures(request: RequestSummary, point: Point, softened: Softened) -> frozenset[Measure]:
+    """All that a point takes; where several ways are open, the one that does for any failure."""
+    faults = [(each.id, fault) for each in request.findings for fault in each.cut if fault.point == point]
+    return frozenset().union(*(needs(fault.effect, softened=(of, fault) in softened)[-1] for of, fault in faults))

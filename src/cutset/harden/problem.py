@@ -1,12 +1,14 @@
 """What to harden, as a problem to be solved (FastFI §3.3, eq. 4–5): the findings of a campaign, and what may be chosen.
 
-A finding is mitigated once one of its points is hardened, so it is a clause over the APIs of its cut. The findings of
-high-priority requests must be mitigated, and of the others as much as the budget allows. Beyond the paper, findings
-weigh what their request is worth, candidates have costs, and some are already hardened or not ours to touch.
+A finding is mitigated once one of its faults is, so it is a clause over the APIs of its cut. What a fault takes depends
+on its effect (`harden.needs`): a candidate is a measure at an API, a fallback if nothing else is said of it. The
+findings of high-priority requests must be mitigated, and of the others as much as the budget allows. Beyond the paper,
+findings weigh what their request is worth, candidates have costs, and some are already hardened or not ours to touch.
 
-A candidate is an API, whoever calls it, or a call site, `caller>service/API`. A fault at an API hits all of its callers
+Its place is an API, whoever calls it, or a call site, `caller>service/API`. A fault at an API hits all of its callers
 in the request, and one of them that is not hardened is enough for the request to fail. So a finding has one clause per
-choice of call sites, and is mitigated once *all* of its clauses are: at the level of APIs there is just one.
+choice of measures and call sites, and is mitigated once *all* of its clauses are: where each fault takes a fallback at
+an API, there is just one.
 """
 
 from collections import Counter
@@ -16,11 +18,12 @@ from enum import StrEnum
 from itertools import product
 from math import fsum
 
+from cutset.harden.needs import Measure, Softened, needs
 from cutset.model.event import CampaignEvent, RequestAudited
-from cutset.model.fault import points_of
 from cutset.model.finding import Finding
 from cutset.model.point import Point
 
+_Place = tuple[Point, Measure]
 Callers = Mapping[tuple[str, Point], frozenset[str]]  # by request and API: the services that call it there
 
 
@@ -36,6 +39,11 @@ class Candidate:
     untouchable: bool = False
     already: bool = False  # hardened before: costs nothing, and what it mitigates is mitigated
     rank: float = 0.0  # APIRank: of choices that are equally good, the one of the highest sum is taken
+    measure: Measure = Measure.FALLBACK
+
+    @property
+    def site(self) -> Point:
+        return Point.parse(self.name.removeprefix(_prefix(self.measure)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,47 +122,65 @@ def problem_of(
     already: Collection[str] = (),
     ranks: Mapping[Point, float] | None = None,
     callers: Callers | None = None,
+    softened: Softened = frozenset(),
 ) -> Problem:
     """The problem that a campaign's findings pose.
 
     `high` and `weights` go by request, `costs`, `untouchable` and `already` by the name of a candidate; for a call site
     the name of its API will do as well. A request without a weight weighs 1, a candidate without a cost costs 1. Where
     `callers` does not know who calls an API in a request, all its call sites there are one candidate, named as the API.
+    `softened` are faults in whose place an error would be survived.
     """
-    sites_of = [
-        (finding, [_sites(finding.request, point, level, callers or {}) for point in sorted(points_of(finding.cut))])
-        for finding in findings
-    ]
-    sites = sorted({site for _, points in sites_of for sites in points for site in sites})
-    position = {site: index for index, site in enumerate(sites)}
-    candidates = (_candidate(site, costs or {}, untouchable, already, ranks or {}) for site in sites)
+    ways_of = [(finding, _ways(finding, level, callers or {}, softened)) for finding in findings]
+    places = sorted({place for _, ways in ways_of for way in ways for place in way})
+    position = {place: index for index, place in enumerate(places)}
+    candidates = (_candidate(place, costs or {}, untouchable, already, ranks or {}) for place in places)
     weaknesses = (
         Weakness(
             finding.request,
-            _clauses([[position[site] for site in sites] for sites in points]),
+            _clauses([[position[place] for place in way] for way in ways]),
             weight=(weights or {}).get(finding.request, 1.0),
             hard=finding.request in high,
             finding=finding.id,
         )
-        for finding, points in sites_of
+        for finding, ways in ways_of
     )
     return Problem(tuple(candidates), tuple(weaknesses))
 
 
+def _ways(finding: Finding, level: CandidateLevel, callers: Callers, softened: Softened) -> list[list[_Place]]:
+    """Each is enough, if all of it is done."""
+    return [
+        [(site, measure) for site in _sites(finding.request, fault.point, level, callers) for measure in sorted(need)]
+        for fault in sorted(finding.cut)
+        for need in needs(fault.effect, softened=(finding.id, fault) in softened)
+    ]
+
+
+def candidate_name(site: Point, measure: Measure) -> str:
+    return f"{_prefix(measure)}{site}"
+
+
+def _prefix(measure: Measure) -> str:
+    return "" if measure is Measure.FALLBACK else f"{measure} at "
+
+
 def _candidate(
-    site: Point,
+    place: _Place,
     costs: Mapping[str, float],
     untouchable: Collection[str],
     already: Collection[str],
     ranks: Mapping[Point, float],
 ) -> Candidate:
+    site, measure = place
     names = (str(site), str(site.of_api))  # what is said of a call site counts more than what is said of its API
     return Candidate(
-        names[0],
+        candidate_name(site, measure),
         cost=next((costs[name] for name in names if name in costs), 1.0),
         untouchable=any(name in untouchable for name in names),
         already=any(name in already for name in names),
         rank=ranks.get(site.of_api, 0.0),
+        measure=measure,
     )
 
 
@@ -181,13 +207,15 @@ def callers_of(events: Iterable[CampaignEvent]) -> dict[tuple[str, Point], froze
 def _sites(request: str, point: Point, level: CandidateLevel, callers: Callers) -> list[Point]:
     """What has to be hardened, all of it, so that a fault at this point does no harm."""
     api = point.of_api
+    if point.is_endpoint:  # one of its caller's, whatever others call by the same name
+        return [replace(api, caller=point.caller)]
     if level is CandidateLevel.API:
         return [api]
     names = {point.caller} if point.caller else callers.get((request, api), frozenset())
     return [replace(api, caller=name) for name in sorted(names)] or [api]
 
 
-def _clauses(points: list[list[int]]) -> tuple[frozenset[int], ...]:
-    """ "All sites of one of the points" as a conjunction of "one of these sites", the implied ones left out."""
-    clauses = {frozenset(sites) for sites in product(*points)}
+def _clauses(ways: list[list[int]]) -> tuple[frozenset[int], ...]:
+    """ "All of one of the ways" as a conjunction of "one of these candidates", the implied ones left out."""
+    clauses = {frozenset(chosen) for chosen in product(*ways)}
     return tuple(sorted((each for each in clauses if not any(other < each for other in clauses)), key=sorted))

@@ -26,6 +26,8 @@ async def supervise(job: Job) -> JobReport:
     finally:
         process.stdin.close()  # which asks the keeper to end everything
         await process.wait()
+        # Its pipes may be told of after that, when the loop is gone: asyncio then complains in somebody else's name.
+        process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
     try:
         fields = json.loads(said)
     except ValueError:

@@ -8,10 +8,13 @@ from cutset.model.run import RunStarted
 
 DEFAULT_STORE = Path(".cutset")
 DEFAULT_CONFIG = Path("cutset.yaml")
+PYTEST = "pytest"  # the command of campaigns whose requests are tests
 
 
 def replay_command(started: RunStarted, store: Path) -> str:
     """It takes the id of a finding as its last word."""
+    if started.command == PYTEST:
+        return " ".join([_command(started, store), "--cutset-replay"])
     return f"{_command(started, store)} --replay"
 
 
@@ -20,16 +23,24 @@ def resume_command(started: RunStarted, store: Path) -> str:
 
 
 def _command(started: RunStarted, store: Path) -> str:
-    words = ["cutset", started.command]
+    tested = started.command == PYTEST
+    words = [PYTEST] if tested else ["cutset", started.command]
     config = from_here(Path(started.config)) if started.config else DEFAULT_CONFIG
-    words += ["-c", str(config)] if config != DEFAULT_CONFIG else []
-    words += ["--store", str(from_here(store))] if from_here(store) != DEFAULT_STORE else []
+    words += ["--cutset-config" if tested else "-c", str(config)] if config != DEFAULT_CONFIG else []
+    kept = from_here(store)
+    words += ["--cutset-store" if tested else "--store", str(kept)] if kept != DEFAULT_STORE else []
     return shlex.join(words)
 
 
-def undo_command(change: MeshChanging) -> str:
-    """Puts the file of the mesh back to what it was before its first change; empty if there is nothing to undo."""
-    return shlex.join(["cp", str(from_here(change.original)), str(from_here(change.file))]) if change.added else ""
+def undo_command(change: MeshChanging, store: Path) -> str:
+    """Puts the mesh back to what it was before its first change; empty if there is nothing to undo."""
+    if not change.added:
+        return ""
+    if change.file and change.original:
+        return shlex.join(["cp", str(from_here(change.original)), str(from_here(change.file))])
+    words = ["cutset", "harden", "--undo"]
+    words += ["--store", str(from_here(store))] if from_here(store) != DEFAULT_STORE else []
+    return shlex.join(words)
 
 
 def from_here(path: Path) -> Path:

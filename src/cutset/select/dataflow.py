@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from cutset.model.exchange import Operation
+from cutset.model.writing import SQL_WRITES, WRITE_METHODS
 
 LEAST_LETTERS = 4  # of a value that tells: `id`, `1` and `eur` are everywhere
 LEAST_DIGITS = 3  # of a number
@@ -22,11 +23,10 @@ _WORD = re.compile(r"[\w.@-]+")
 _TELLING = re.compile(rf"(?=.*[^\d.]).{{{LEAST_LETTERS},}}|[\d.]{{{LEAST_DIGITS},}}")
 _SQL_LITERAL = re.compile(r"'([^']*)'|\b(\d[\d.]*)\b")
 _IS_SQL = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|MERGE|WITH|BEGIN|COMMIT)\b", re.IGNORECASE)
-_SQL_WRITES = re.compile(r"\s*(?:INSERT|UPDATE|DELETE|MERGE|REPLACE|COPY|CALL)\b", re.IGNORECASE)
+_SQL_WRITES = re.compile(rf"\s*(?:{'|'.join(sorted(SQL_WRITES))})\b", re.IGNORECASE)
 _WRITES = re.compile(
     r"(?:(?:m|h|p|get)?set(?:ex|nx)?|h?del(?:ete)?|unlink|expire|(?:h|z)?incr\w*|decr\w*|[lr]push|[sz]?add|xadd|append"
-    r"|commit|copy|executemany|(?:insert|update|delete|replace|bulk_write|find_one_and|create|drop)\w*"
-    r"|(?:basic_)?publish|produce|send\w*|(?:POST|PUT|PATCH|DELETE) .*)",
+    rf"|{WRITE_METHODS})",
     re.IGNORECASE,
 )
 

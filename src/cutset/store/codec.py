@@ -14,8 +14,9 @@ from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from cutset.errors import InputError
 from cutset.model.drill import DrillEvent
+from cutset.model.effect import Effect
 from cutset.model.event import CampaignEvent
-from cutset.model.fault import Effect, Fault
+from cutset.model.fault import Fault
 from cutset.model.hardening import HardeningEvent
 from cutset.model.point import Point
 from cutset.model.reproduction.event import ReproductionEvent
@@ -56,7 +57,8 @@ def to_jsonable(value: Any) -> Any:  # noqa: PLR0911 -- one for each kind of val
     if isinstance(value, Mapping):
         return {str(name): to_jsonable(item) for name, item in value.items()}
     if is_dataclass(value):
-        return {each.name: to_jsonable(getattr(value, each.name)) for each in fields(value)}
+        items = {each.name: getattr(value, each.name) for each in fields(value)}
+        return {name: to_jsonable(item) for name, item in items.items() if not callable(item)}  # code goes by its name
     raise TypeError(f"{type(value).__name__} is not for the ledger")
 
 

@@ -23,7 +23,7 @@ from cutset.errors import CutsetError, InputError, TargetError, UsageError
 from cutset.model.run import Loop, RunFinished, RunRecord, RunStarted
 from cutset.store.codec import RecordedEvent, event_from_json, event_to_json
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 NAME = "ledger.sqlite"
 
 _OTHER_PLACE = "Choose another folder with `--store`"
@@ -84,6 +84,11 @@ class Ledger:
             found.append((at, event_from_json(kind, fields)))
         return found
 
+    def records(self, run: str, after: int = 0) -> list[tuple[float, str, str]]:
+        """Time, kind and fields of each event as they were written, but for the first so many."""
+        query = "SELECT at, kind, fields FROM events WHERE run = ? ORDER BY id LIMIT -1 OFFSET ?"
+        return [(at, kind, fields) for at, kind, fields in self._rows(query, (run, after))]
+
     def runs(self, loop: Loop | None = None) -> list[RunRecord]:
         """All runs, or those of one loop, the latest last. A damaged one is an error, whichever is asked for."""
         records: dict[str, RunRecord] = {}
@@ -112,7 +117,7 @@ class Ledger:
             before[run] = link
             yield run, at, kind, fields
 
-    def _rows(self, query: str, values: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    def _rows(self, query: str, values: tuple[str | int, ...]) -> Iterator[tuple[Any, ...]]:
         try:
             yield from self._database.execute(query, values)
         except sqlite3.DatabaseError as error:

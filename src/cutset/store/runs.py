@@ -29,7 +29,7 @@ def fingerprint(**parts: object) -> dict[str, str]:
 def new_run(ledger: Ledger, started: RunStarted) -> Iterator[str]:
     """Its id. It is ours alone until the block ends."""
     run = new_run_id()
-    with _held(ledger, run):
+    with held_run(ledger, run):
         ledger.append(run, replace(started, run=run))
         yield run
 
@@ -41,7 +41,7 @@ def resumed_run(ledger: Ledger, wanted: RunStarted) -> Iterator[str]:
     It must have been begun under the same fingerprint.
     """
     run = unfinished_run(ledger, wanted)
-    with _held(ledger, run.id):
+    with held_run(ledger, run.id):
         yield run.id
 
 
@@ -84,7 +84,8 @@ def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 @contextmanager
-def _held(ledger: Ledger, run: str) -> Iterator[None]:
+def held_run(ledger: Ledger, run: str) -> Iterator[None]:
+    """It is ours alone until the block ends. Raises UsageError if another process has it."""
     with _lock_file(ledger.folder / "locks", run) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

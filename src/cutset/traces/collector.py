@@ -9,7 +9,7 @@ given), kept, and shown to every listener; a payload that is refused leaves noth
 import asyncio
 import socket
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -54,6 +54,10 @@ class _Trace:
     arrival: asyncio.Event | None = None  # made for the first who waits: most traces nobody waits for
 
 
+async def _at_once() -> None:
+    """What is sent to us is here as soon as it arrives."""
+
+
 class Collector:
     def __init__(self, *, max_spans: int = MAX_SPANS, record: Callable[[str], None] | None = None) -> None:
         self.stats = CollectorStats()
@@ -61,6 +65,8 @@ class Collector:
         self.grpc_address = ""
         self.others: dict[str, str] = {}  # what else is received, with its address
         self.not_received: dict[str, str] = {}  # what else would be, if its port were free
+        self.losses = 0  # how often spans may have been missed: what was under way then proves nothing
+        self.up_to_date: Callable[[], Awaitable[None]] = _at_once  # until all that arrived elsewhere is here, too
         self._max_spans = max_spans
         self._record = record
         self._held = 0  # spans in all traces
@@ -91,13 +97,20 @@ class Collector:
         except TimeoutError:
             if not limit.expired():
                 raise
-            return spans, False
+            await self.up_to_date()  # before that, silence says nothing
+            spans = tuple(trace.spans.values())
+            return spans, complete(spans)
         else:
             return spans, True
         finally:
             trace.waiting -= 1
             if not trace.spans and not trace.waiting and self._traces.get(trace_id) is trace:
                 del self._traces[trace_id]
+
+    def held(self, trace_id: str) -> tuple[Span, ...]:
+        """What is there of a trace now."""
+        trace = self._traces.get(trace_id)
+        return tuple(trace.spans.values()) if trace else ()
 
     def forget(self, trace_id: str) -> None:
         """Free a trace. Its late spans do not bring it back; asking for it again does."""
@@ -124,6 +137,9 @@ class Collector:
         if self._record is not None:
             self._record(without_plans(encoding.line(payload).encode(errors="replace")).decode())
         self.stats.payloads += 1
+        self.accept(spans)
+
+    def accept(self, spans: Sequence[Span]) -> None:
         self._keep(spans)
         for listener in tuple(self._listeners.values()):
             listener(spans)

@@ -7,16 +7,14 @@ What worked before must work afterwards: else, and when anything goes wrong in t
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
 from cutset.errors import CutsetError, TargetError
 from cutset.experiment.laboratory import halt_if_down
-from cutset.harden.decision import Decision, expected_gone, settings_of
-from cutset.manifests.mesh_file import MeshSettings
+from cutset.harden.decision import Decision, expected_gone
 from cutset.model.finding import Finding
 from cutset.model.hardening import (
     CallsObserved,
@@ -31,11 +29,19 @@ from cutset.model.hardening import (
 from cutset.model.mesh import MeshService
 from cutset.model.outcome import Verdict
 from cutset.model.request import Request
-from cutset.verify.apply import HardeningRecorder, apply_settings, change_in_force, take_back, was_taken_back
+from cutset.verify.apply import (
+    HardeningRecorder,
+    apply_change,
+    change_in_force,
+    surely_take_back,
+    was_taken_back,
+)
 from cutset.verify.health import RUNS, ill_requests, in_words
 from cutset.verify.observe import ObservingLaboratory, audit_all, observe
+from cutset.verify.place import ChangeablePlace, Prospect
 
 Kind = TypeVar("Kind")
+SETTLING_ROUNDS = 3  # of all requests, after which what was taken back is so everywhere: one may be too early
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +51,9 @@ class Undertaking:
     campaign: str
     requests: tuple[Request, ...]
     services: tuple[MeshService, ...] = ()  # of its mesh, as they are now
-    change: Path | None = None  # the file of the mesh; None: it stays as it is
+    place: ChangeablePlace | None = None  # what to change; None: it stays as it is
     recheck: bool = True
     parallel: int = 1
-    refused: Callable[[str], str] = lambda _: ""  # why a text is none that a mesh could run from
 
 
 class _IllError(Exception):
@@ -68,7 +73,7 @@ async def try_hardening(
     What a good answer is, the laboratory learns before the mesh changes, unless that was before an interruption.
     """
     known = list(past)
-    # What the file may hold of ours: to be taken back, whatever happens.
+    # What the mesh may hold of ours: to be taken back, whatever happens.
     ours = change_in_force(past)
 
     def note(event: HardeningEvent) -> None:
@@ -83,16 +88,16 @@ async def try_hardening(
             async for event in events:
                 yield event
     except _IllError as ill:
-        if ours is None:  # nothing was to be added, so that it is not our fault
+        if ours is None or wanted.place is None:  # nothing was to be added, so that it is not our fault
             raise TargetError(str(ill), hint="Nothing was changed") from ill
-        problem = await asyncio.to_thread(take_back, ours)
-        restored = MeshRestored(why=str(ill), problem=problem, still=await ill_requests(laboratory, wanted.requests))
+        problem = await surely_take_back(wanted.place, ours)
+        restored = MeshRestored(why=str(ill), problem=problem, still=await _still_ill(laboratory, wanted.requests))
         note(restored)
         yield restored
     except BaseException as error:
         # Without waiting for anything but the mesh: whoever wants us to end should not have to say it twice.
-        if ours is not None and not isinstance(known[-1], MeshRestored):
-            problem = take_back(ours)
+        if ours is not None and wanted.place is not None and not isinstance(known[-1], MeshRestored):
+            problem = await surely_take_back(wanted.place, ours)
             with suppress(CutsetError):  # the ledger may be what failed
                 note(MeshRestored(why=_in_words(error), interrupted=True, problem=problem))
         raise
@@ -110,7 +115,7 @@ async def _tried(
         note(started := HardeningStarted(campaign=wanted.campaign, services=wanted.services))
         yield started
     left = _left(decision.findings, past) if wanted.recheck else []
-    if _is_over(past) or (not left and (wanted.change is None or _judgements(past) > wanted.recheck)):
+    if _is_over(past) or (not left and (wanted.place is None or _judgements(past) > wanted.recheck)):
         return
     await _require_health(wanted, laboratory, past)
     named = {request.name: request for request in wanted.requests}
@@ -119,11 +124,10 @@ async def _tried(
         note(first := await observe(laboratory, wanted.requests, cuts, parallel=wanted.parallel))
         yield first
         observed = [first]
-    settings: MeshSettings | None = None
-    if wanted.change is not None:
-        settings, left_out = settings_of(decision, started.services, observed[0])
-        changes = apply_settings(wanted.change, settings, left_out, past=past, record=note, refused=wanted.refused)
-        async for event in changes:
+    prospect: Prospect | None = None
+    if wanted.place is not None:
+        prospect = await wanted.place.plan(decision, started.services, observed[0])
+        async for event in apply_change(wanted.place, prospect, past=past, record=note):
             yield event
         if not _judgements(past):
             yield await _judged(laboratory, wanted, note)
@@ -131,12 +135,13 @@ async def _tried(
             # Also gives the stand-in of a fallback something to remember.
             note(again := await observe(laboratory, wanted.requests, cuts, parallel=wanted.parallel))
             yield again
-    gone = expected_gone(decision, started.services, settings)
+    put = (prospect.settings, prospect.repeats) if prospect else (None,)
+    gone = expected_gone(decision, started.services, *put)
     pending = [(named[finding.request], finding) for finding in left]
     async with aclosing(_recheck(pending, gone, laboratory, note, wanted.parallel)) as rechecks:
         async for recheck in rechecks:
             yield recheck
-    if wanted.change is not None and wanted.recheck:  # what was injected may have shown what a calm request does not
+    if wanted.place is not None and wanted.recheck:  # what was injected may have shown what a calm request does not
         yield await _judged(laboratory, wanted, note)
 
 
@@ -148,7 +153,7 @@ async def _require_health(wanted: Undertaking, laboratory: ObservingLaboratory, 
         if change_in_force(past) is not None:
             raise _IllError(error.message) from error
         raise
-    if wanted.change is None or change_in_force(past) is not None:
+    if wanted.place is None or change_in_force(past) is not None:
         return
     if ill := await ill_requests(laboratory, wanted.requests):
         raise TargetError(
@@ -163,6 +168,13 @@ async def _judged(laboratory: ObservingLaboratory, wanted: Undertaking, note: Ha
     if judged.ill:
         raise _IllError(f"what worked before does not: {in_words(dict(judged.ill))}")
     return judged
+
+
+async def _still_ill(laboratory: ObservingLaboratory, requests: Sequence[Request]) -> dict[str, str]:
+    for _ in range(SETTLING_ROUNDS):
+        if not (ill := await ill_requests(laboratory, requests)):
+            break
+    return ill
 
 
 def _judgements(past: Sequence[HardeningEvent]) -> int:

@@ -1,6 +1,6 @@
 import asyncio
 
-from cutset.drill.observe import Observer, operation_of
+from cutset.drill.observe import Observer
 from cutset.model.drill import Phase, Sample
 from cutset.model.span import Span, SpanKind
 
@@ -8,16 +8,6 @@ from cutset.model.span import Span, SpanKind
 def span(span_id: str, kind: SpanKind = SpanKind.CLIENT, trace_id: str = "t", **attributes: str) -> Span:
     named = {f"cutset.{name}": value for name, value in attributes.items()}
     return Span(trace_id, span_id, "", "shop", "x", kind, 2_000_000_000, 2_500_000_000, True, named)
-
-
-def test_spans_become_operations_with_their_facts() -> None:
-    found = operation_of(
-        span("1", endpoint="db/psycopg/execute", occurrence="3", fault="deadlock", payload="ab", rows="1"),
-        1_000_000_000,
-    )
-
-    assert (found.endpoint, found.occurrence, found.fault, found.payload) == ("db/psycopg/execute", 3, "deadlock", "ab")
-    assert (found.started_at, found.seconds, found.failed, found.facts) == (1.0, 0.5, True, {"rows": "1"})
 
 
 def test_only_expected_traces_are_kept_and_what_comes_twice_counts_once() -> None:

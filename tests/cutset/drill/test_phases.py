@@ -28,6 +28,12 @@ def test_a_lasting_fault_hits_the_last_call_and_its_repetitions() -> None:
     assert planned("connection-lost", 98) == [98, 99]
 
 
+def test_a_test_at_a_peer_hits_no_other() -> None:
+    test = DrillTest("GET /", 0, point_of("shop", "cache/redis/get", 2, "sessions:6379/0"), "moved")
+    target = wire.WireTarget("shop", "cache/redis/get", "sessions:6379/0")
+    assert [(where, fault.occurrence) for where, fault in planned_faults(test)] == [(target, 2)]
+
+
 def test_a_fault_of_a_moment_hits_one_call() -> None:
     assert planned("lost-answer", 1) == [1]
     assert planned("deadlock", 3) == [3]

@@ -150,7 +150,7 @@ def test_what_has_no_hook_is_left_out_with_the_reason() -> None:
     plan = plan_of([flow(call("cache/memcache/get"))])
 
     assert plan.tests == ()
-    assert "none of the faults asked for exists for memcache" in reasons(plan)
+    assert "none of the faults asked for exists at cache/memcache/get" in reasons(plan)
 
 
 def test_the_same_call_of_a_request_and_of_its_message_is_one_test() -> None:

@@ -7,7 +7,8 @@ import pytest
 from tests.samples.small_shop import Shop, get, points
 from tests.samples.trace_builder import ROOT, Made, trace
 
-from cutset.experiment.audit import Audit, _usable_instrumentation, audit
+from cutset.errors import TargetError
+from cutset.experiment.audit import Audit, _usable_instrumentation, audit, undisturbed_audit
 from cutset.experiment.trial import Trial
 from cutset.lineage.completeness import Instrumentation
 from cutset.lineage.path import Level, read_lineage
@@ -174,3 +175,17 @@ def test_spans_that_are_lost_in_one_run_do_not_make_a_service_silent():
     assert found is not None
     assert found.telling == {"frontend", "a", "b"}
     assert found.silent == frozenset()
+
+
+def test_an_audit_that_misses_spans_each_time_proves_nothing(shop, run):
+    bench = shop.bench()
+
+    async def lose_something() -> None:
+        bench.collector.losses += 1
+
+    usual, bench.collector.up_to_date = bench.collector.up_to_date, lose_something
+    try:
+        with pytest.raises(TargetError, match="spans were lost"):
+            run(undisturbed_audit(bench, get("/page")))
+    finally:
+        bench.collector.up_to_date = usual

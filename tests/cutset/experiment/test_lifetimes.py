@@ -1,6 +1,6 @@
 from tests.samples.small_shop import cut, get
 
-from cutset.experiment.lifetimes import Lifetimes, longest_life
+from cutset.experiment.lifetimes import Lifetimes, answer_seconds, longest_life
 from cutset.model.fault import BASELINE
 
 REQUEST = get("/page", max_seconds=10.0)
@@ -45,3 +45,10 @@ def test_faults_that_may_leave_a_call_alone_get_all_the_time():
 
 def test_no_plan_lives_longer_than_readers_allow():
     assert longest_life(get("/page", max_seconds=600.0)) == 120
+
+
+def test_a_plan_with_a_timeout_lives_as_long_as_anybody_waits():
+    both = cut("cart/GET /items:timeout") | ABORT
+    assert answer_seconds(REQUEST, both) > REQUEST.expect.max_seconds
+    for lifetimes in (Lifetimes(), known(0.01)):
+        assert answer_seconds(REQUEST, both) < lifetimes.seconds(REQUEST, both) < longest_life(REQUEST, ABORT)

@@ -21,7 +21,7 @@ from cutset.model.event import RequestAudited
 from cutset.model.fault import BASELINE, Cut, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
-from cutset.model.request import Request
+from cutset.model.request import FunctionStep, Request, Response
 from cutset.model.span import Span
 from cutset.traces.collector import Collector
 
@@ -73,6 +73,26 @@ def of_mesh(service: str, span: Span) -> bool:
 # A verdict needs proof
 
 
+@pytest.mark.parametrize(
+    ("misled", "reason"),
+    [
+        ({"void": "skipped: not today"}, "skipped: not today"),
+        ({"told": BASELINE}, "asked what had fired, it was told nothing, and the trace says ad/GET /ads:abort(503)"),
+    ],
+)
+def test_code_that_was_misled_or_declines_to_judge_proves_nothing(shop, run, audited, misled, reason):
+    bench = shop.bench()
+
+    async def page(headers: dict[str, str]) -> Response:
+        async with bench.client.get(f"{bench.url}/page", headers=headers) as answer:
+            ads = b"ad" in await answer.read()
+        return Response(200, exchanges=1, **({} if ads else misled))
+
+    outcome = run(audited.run(Request(f"code {reason}", FunctionStep("page", page)), ADS))
+
+    assert (outcome.verdict, outcome.reason) == (Verdict.UNKNOWN, reason)
+
+
 def test_a_fault_on_an_optional_call_degrades_the_answer(shop, run, audited):
     outcome = run(audited.run(get("/page"), ADS))
 
@@ -100,6 +120,13 @@ def test_a_fault_that_was_never_called_is_unknown_and_the_reason_names_it(shop, 
     assert outcome.reason == "never fired: email/Send was not called"
     assert outcome.path == frozenset()
     assert outcome.requests == VOID_TRIALS
+
+
+def test_a_fault_that_no_plan_can_say_is_unknown_and_the_reason_says_why(shop, run, audited):
+    outcome = run(audited.run(get("/page"), cut("ad/GET /ads:connection-refused")))
+
+    assert outcome.verdict is Verdict.UNKNOWN
+    assert "connection-refused" in outcome.reason
 
 
 def test_a_fault_that_the_plan_does_not_carry_to_its_call_is_unknown(shop, run, audited):
@@ -326,7 +353,7 @@ def test_a_set_up_step_that_fails_after_the_failure_leaves_the_failure_unexplain
         shop.stumbles["web/page"] = WITHOUT_END
         return ()
 
-    laboratory._liveness.dead = break_meanwhile  # asked between the failure and the baseline that is to confirm it
+    laboratory._servers.dead = break_meanwhile  # asked between the failure and the baseline that is to confirm it
     with pytest.raises(HaltedError, match="without any fault the request cannot be sent any more: Set-up step 1 of 1"):
         run(laboratory.run(AFTER_PAGE, cut("cart/GET /items")))
 
@@ -426,6 +453,58 @@ def test_a_delay_that_nobody_waits_for_is_a_failure_all_the_same(shop, run, audi
 
     assert outcome.verdict is Verdict.FAILED
     assert "no whole answer" in outcome.reason
+
+
+# Timeouts and spoilt answers
+
+
+@pytest.mark.parametrize(("path", "point"), [("/hasty", "ad/GET /ads"), ("/stock", "stock/Count")])
+def test_a_timeout_is_survived_by_a_caller_that_gives_up_and_nobody_waits_for_its_end(shop, run, audited, path, point):
+    request = get(path, max_seconds=PATIENCE_SECONDS)  # that long the call is held back
+
+    outcome = run(audited.run(request, cut(f"{point}:timeout")))
+
+    assert (outcome.verdict, outcome.path) == (Verdict.SURVIVED, points("cart/GET /items"))
+    assert (outcome.failed, outcome.fired) == (points(point), points(point))
+    (gave_up,) = (call for call in outcome.seen if call.point == Point.parse(point))
+    assert gave_up.status in ("0", "grpc 4")
+    assert gave_up.milliseconds < 1000 * PATIENCE_SECONDS / 2
+
+
+def test_a_timeout_fails_a_caller_that_has_none_of_its_own(shop, run, audited):
+    request = replace(get("/patient", max_seconds=0.5), name="without a timeout")
+
+    outcome = run(audited.run(request, cut("stock/Count:timeout"), repeats=1))
+
+    assert (outcome.verdict, outcome.fired) == (Verdict.FAILED, points("stock/Count"))
+    assert "no whole answer within 0.75s" in outcome.reason
+
+
+def test_a_timeout_that_outlives_its_caller_and_the_answer_is_proved_as_soon_as_it_ends(shop, run, audited):
+    request = replace(get("/nested", max_seconds=1.0), name="nested timeout")
+
+    outcome = run(audited.run(request, cut("stock/Count:timeout")))
+
+    assert (outcome.verdict, outcome.fired) == (Verdict.SURVIVED, points("stock/Count"))
+    assert outcome.path == points("cart/GET /items")
+
+
+def test_what_has_no_answer_to_spoil_because_of_another_fault_is_decided_with_it(shop, run, audited):
+    both = cut("middle/GET /wait:garbled", "stock/Count:timeout")  # nobody waits for the former any more
+    request = replace(get("/nested", max_seconds=1.0), name="nested, garbled")
+
+    outcome = run(audited.run(request, both))
+
+    assert (outcome.verdict, outcome.fired) == (Verdict.SURVIVED, points_of(both))
+    assert outcome.path == points("cart/GET /items")
+
+
+@pytest.mark.parametrize("effect", ["empty", "truncated", "garbled"])
+def test_a_spoilt_answer_that_nobody_reads_is_survived_and_stays_on_the_path(shop, run, audited, effect):
+    outcome = run(audited.run(get("/quiet"), cut(f"ad/GET /ads:{effect}")))
+
+    assert (outcome.verdict, outcome.fired) == (Verdict.SURVIVED, points("ad/GET /ads"))
+    assert outcome.path == points("cart/GET /items", "ad/GET /ads")
 
 
 def test_a_plan_that_expired_during_its_request_proves_nothing_and_the_next_one_lives_longer(
@@ -578,15 +657,16 @@ def test_a_value_that_is_wrong_without_a_call_degrades_the_answer(shop, run, aud
     outcome = run(audited.run(get("/priced"), ADS))
 
     assert outcome.verdict is Verdict.DEGRADED
-    assert outcome.reason == "200, but `total` was 19.99, is 0.0"  # and not `number`, which is never the same
+    assert outcome.reason == "200, but wrong: `total` was 19.99, is 0.0"  # and not `number`, which is never the same
 
 
 def test_a_value_that_changes_with_time_is_not_blamed_on_the_fault(shop, run, audited):
     """Three answers were alike; by the time of the experiment it was another day."""
     laboratory = run(audited.laboratory(get("/priced")))
     known = laboratory._known["GET /priced"]
-    yesterday = known.baseline.values | Counter({("number", "0"): 1})
-    laboratory._known = {"GET /priced": replace(known, baseline=replace(known.baseline, values=yesterday))}
+    usual = known.baseline.usual
+    yesterday = replace(usual, values=usual.values | Counter({("number", "0"): 1}))
+    laboratory._known = {"GET /priced": replace(known, baseline=replace(known.baseline, usual=yesterday))}
 
     outcome = run(laboratory.run(get("/priced"), cut("cart/GET /items:delay(1ms)")))
 
@@ -597,13 +677,26 @@ def test_a_value_that_changes_with_time_is_not_blamed_on_the_fault(shop, run, au
 def test_a_part_that_is_missing_without_a_fault_too_is_blamed_on_nobody(shop, run, audited):
     laboratory = run(audited.laboratory(get("/priced")))
     known = laboratory._known["GET /priced"]
-    shape = known.baseline.shape | {"coupon: string"}
-    laboratory._known = {"GET /priced": replace(known, baseline=replace(known.baseline, shape=shape))}
+    usual = replace(known.baseline.usual, parts=known.baseline.usual.parts | {"coupon: string"})
+    laboratory._known = {"GET /priced": replace(known, baseline=replace(known.baseline, usual=usual))}
 
     outcome = run(laboratory.run(get("/priced"), cut("cart/GET /items:delay(1ms)")))
 
     assert outcome.verdict is Verdict.UNKNOWN
     assert outcome.reason == "without any fault a part is missing too: 200, but missing coupon: string"
+
+
+# Names
+
+
+def test_calls_of_one_route_are_one_point_whatever_sidecars_call_them(shop, run):
+    laboratory = MeshLaboratory(shop.bench(), repeats=2)
+
+    audited = run(laboratory.audit(get("/people")))
+    outcome = run(laboratory.run(get("/people"), cut("users/GET /users/*")))
+
+    assert audited.calls == points("users/GET /users/*", "cart/GET /items")
+    assert (outcome.verdict, outcome.fired) == (Verdict.FAILED, points("users/GET /users/*"))
 
 
 # Servers that die

@@ -2,9 +2,13 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from tests.samples.agent_traces import agent_call, of_mesh
 from tests.samples.small_shop import EXPORT_SECONDS, KEY, PATIENCE_SECONDS, get
+from tests.samples.trace_builder import ROOT as TRACE_ROOT
+from tests.samples.trace_builder import trace
 
 from cutset.experiment import preflight as preflight_module
+from cutset.experiment.liveness import Liveness
 from cutset.experiment.preflight import preflight
 from cutset.inject.local.mesh import run_mesh
 from cutset.lineage.calls import is_mesh_span
@@ -162,3 +166,24 @@ def test_an_entry_that_is_the_edge_drops_plans(shop, run, tmp_path):
 
     assert (check.name, check.fatal) == ("entry", True)
     assert "is the edge of the mesh, which drops all plans" in check.text
+
+
+def test_in_istio_connections_from_before_the_installation_are_not_mistaken_for_a_mesh_that_refuses_us(shop, run):
+    mesh = shop.bench().target.url
+    entrances = iter([f"http://{shop.mortal.address}"])  # the first one leads past the mesh
+
+    found = checked(
+        shop, run, watched=Liveness(()), entrance=lambda: next(entrances, mesh), trace_timeout=1, export_interval=1
+    )
+
+    assert not found.wrong
+
+
+def test_where_an_agent_sees_calls_nobody_need_hand_anything_on():
+    spans = trace()
+    entry = of_mesh("frontend", spans).span_id
+    probe = preflight_module._Probe(get("/leaf"), TRACE_ROOT, spans=tuple(spans))
+    seen = replace(probe, spans=(*spans, agent_call("x", entry, "cache/redis/get", service="frontend")))
+
+    assert [check.name for check in preflight_module._handing_on([probe])] == ["trace"]
+    assert not list(preflight_module._handing_on([seen]))

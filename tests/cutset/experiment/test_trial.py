@@ -1,17 +1,19 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from tests.samples.small_shop import FORWARDED, PATIENCE_SECONDS, SERVICES, cut, get, points
 
-from cutset.experiment.trial import Bench, Trial, attempt, send_unfaulted
-from cutset.lineage.calls import is_mesh_span
+from cutset.experiment.trial import UNDER_WAY, Bench, Trial, attempt, send_unfaulted
+from cutset.lineage.calls import entry_spans, is_mesh_span
 from cutset.lineage.completeness import Instrumentation
 from cutset.model.fault import BASELINE, Cut
-from cutset.model.request import Request
+from cutset.model.request import FunctionStep, Request, Response, WorkloadStep
 from cutset.model.span import Span
 from cutset.traces.collector import Collector
+from cutset.workload.functions import WorkloadCall, run_function
 
 FORWARDING = frozenset(FORWARDED)
 KNOWN = Instrumentation(telling=frozenset(SERVICES) - FORWARDING, silent=FORWARDING)
@@ -149,3 +151,73 @@ def test_an_unfaulted_request_carries_an_empty_plan(shop, run):
         return span
 
     assert run(first_span()).attributes["cutset.api"] == "GET /quiet"
+
+
+def test_a_trace_of_which_spans_may_have_been_missed_proves_nothing(shop, run):
+    bench = shop.bench()
+
+    def lose_something(_: Sequence[Span]) -> None:
+        bench.collector.losses += 1
+
+    unsubscribe = bench.collector.subscribe(lose_something)
+    try:
+        trial = run(trial_of(bench, get("/page")))
+    finally:
+        unsubscribe()
+
+    assert (trial.traced, trial.spans, trial.lineage.path) == (False, (), frozenset())
+
+
+def made_by_code(shop, *paths, exchanges, told=None) -> Request:
+    """Code that makes several requests with one plan, and after each of them asks what has fired."""
+    bench = shop.bench()
+
+    async def run(headers) -> Response:
+        for number, path in enumerate(paths, start=1):
+            async with bench.client.get(bench.url + path, headers=headers) as answer:
+                await answer.read()
+            if told is not None:
+                told.append(await UNDER_WAY.get().fired(number))
+        return Response(200, exchanges=exchanges, told=told[-1] if told else None)
+
+    return Request("code", FunctionStep("code", run))
+
+
+def test_the_trace_of_code_that_makes_several_requests_closes_when_all_of_them_are_there(shop, run):
+    request = made_by_code(shop, "/leaf", "/quiet", "/page", exchanges=3)
+
+    trial = run(trial_of(shop.bench(), request, cut("ad/GET /ads"), **BY_SHAPE_ONLY))
+
+    assert trial.lineage.path == points("cart/GET /items")
+    assert trial.lineage.fired == cut("ad/GET /ads")
+    assert len(entry_spans(trial.spans, trial.root_id)) == 3
+
+
+def test_the_trace_of_code_whose_requests_nobody_counted_ends_by_silence(shop, run):
+    trial = run(trial_of(shop.bench(), made_by_code(shop, "/leaf", "/page", exchanges=0)))
+
+    assert trial.lineage.path == points("cart/GET /items", "ad/GET /ads")
+
+
+def test_code_that_asks_is_told_what_fired_so_far_and_nothing_outside_of_a_trial(shop, run):
+    told: list[Cut] = []
+    request = made_by_code(shop, "/leaf", "/page", exchanges=2, told=told)
+
+    trial = run(trial_of(shop.bench(), request, cut("ad/GET /ads"), **BY_SHAPE_ONLY))
+
+    assert told == [BASELINE, cut("ad/GET /ads")]
+    assert trial.response.told == trial.lineage.fired
+    assert UNDER_WAY.get() is None
+
+
+def test_all_requests_of_a_workload_are_one_execution(shop, run):
+    async def visit(call: WorkloadCall) -> Response:
+        await call.get("/page")
+        return await call.get("/patient")
+
+    request = Request("visit", WorkloadStep("visit", partial(run_function, "visit", visit)))
+    trial = run(trial_of(shop.bench(), request, cut("stock/Count"), **BY_SHAPE_ONLY))
+
+    assert trial.lineage.path == points("cart/GET /items", "ad/GET /ads")
+    assert trial.lineage.fired == cut("stock/Count")
+    assert trial.response.status >= 500

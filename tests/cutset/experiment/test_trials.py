@@ -137,3 +137,13 @@ def test_who_gives_up_claims_nothing() -> None:
     assert (outcome.verdict, outcome.reason, outcome.path, outcome.seen) == (Verdict.UNKNOWN, "why", frozenset(), ())
     assert (outcome.requests, outcome.trials, outcome.failures) == (2, 2, 1)
     assert outcome.calls == points("cart/Get#1", "cart/Get#2")
+
+
+def test_of_a_failure_it_is_kept_what_its_faults_met_and_whether_it_came_too_late() -> None:
+    met = (CallSeen(FIRST, "web/Home", "0", 5000),)
+    slow = replace(SERVED_BY_FIRST, met=met, late=True)
+
+    outcome = amount_to([slow, slow], RULE, varying=False)
+
+    assert outcome is not None
+    assert (outcome.met, outcome.late, outcome.seen) == (met, True, ())

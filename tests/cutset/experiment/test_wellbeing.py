@@ -5,6 +5,7 @@ from tests.samples.small_shop import KEY, PATIENCE_SECONDS, get, points
 
 from cutset.errors import HaltedError
 from cutset.experiment import wellbeing
+from cutset.experiment.liveness import Liveness
 from cutset.experiment.mesh_laboratory import MeshLaboratory
 from cutset.experiment.trial import attempt, send_unfaulted
 from cutset.experiment.wellbeing import trouble_without_fault, wait_until_answered, wait_until_there, wait_until_well
@@ -25,7 +26,7 @@ def sender(shop, path="/quiet", **changes):
 
     async def send():
         trial = await attempt(bench, get(path), BASELINE, catalogue=(), instrumentation=None)
-        baseline = Baseline(frozenset({200}), frozenset(), 1.0, frozenset())
+        baseline = Baseline(frozenset({200}), 1.0, frozenset())
         return trial, judge(trial.response, get(path).expect, baseline)
 
     return send
@@ -68,8 +69,8 @@ def test_what_comes_back_in_time_is_waited_for_and_what_does_not_halts_everythin
 def test_a_server_that_is_not_there_in_time_is_given_up(shop, run, monkeypatch):
     monkeypatch.setattr(wellbeing, "RECOVERY_SECONDS", 0)
 
-    assert run(wait_until_there(shop.bench().target))
-    assert not run(wait_until_there(Target(shop.bench().target.url, health=(NOWHERE,))))
+    assert run(wait_until_there(shop.bench().servers))
+    assert not run(wait_until_there(Liveness((shop.bench().target.entry, NOWHERE))))
 
 
 def test_a_mesh_that_is_killed_halts_the_experiment_at_once_and_one_that_is_back_lets_it_go_on(

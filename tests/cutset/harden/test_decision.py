@@ -1,10 +1,20 @@
 from dataclasses import replace
 
+import pytest
+from tests.samples.campaign import MIXED
 from tests.samples.simulated_hardening import FINDINGS, SERVICES, decision
 
-from cutset.harden.decision import advice_of, expected_gone, settings_of, sites_of
+from cutset.harden.decision import Decision, advice_of, expected_gone, settings_of, sites_of
+from cutset.harden.needs import softened_by_errors
+from cutset.harden.problem import Problem, choice_of, problem_of
+from cutset.harden.remedies.evidence import evidence_of
+from cutset.model.fault import Fault
+from cutset.model.finding import Finding
 from cutset.model.hardening import CallsObserved, Latency
+from cutset.model.mesh import MeshService
+from cutset.model.outcome import Outcome, Verdict
 from cutset.model.point import Point
+from cutset.model.summary import summarise
 
 CART = Point("cart", "GetCart")
 OBSERVED = CallsObserved(efforts={}, latencies={CART: Latency(10, 0.1, 1, 1, 1)}, recovered={Point("ad", "GetAds"): 2})
@@ -43,3 +53,46 @@ def test_what_should_be_gone_after_a_change_is_what_has_a_fallback_then() -> Non
     assert gone({"cart": {"fallback": {"GetCart": "last-good"}, "retries": 1}}) == {"cart/GetCart"}
     before = (*SERVICES[:2], replace(SERVICES[2], fallback={"Charge": "last-good"}))
     assert len(expected_gone(decision(), before, {})) == 1
+
+
+@pytest.mark.parametrize(
+    ("cut", "repeats", "is_gone"),
+    [
+        (("cart/GetCart#a",), 1, True),  # another replica answers
+        (("cart/GetCart#a", "cart/GetCart#b"), 2, True),
+        (("cart/GetCart#a", "cart/GetCart#b"), 1, False),
+        (("cart/GetCart#a", "cart/GetCart#b", "cart/GetCart#c"), 9, False),  # none is left
+        (("cart/GetCart",), 9, False),
+        (("cart/GetCart:abort(503),attempts=1",), 1, True),
+        (("cart/GetCart:abort(503),attempts=2",), 1, False),
+        (("cart/GetCart:abort(500),attempts=1",), 1, False),  # which nobody repeats
+        (("cart/GetCart#a:delay(9000ms)",), 1, False),
+        (("cart/GetCart#a", "ad/GetAds"), 1, True),
+        (("cart/GetCart#a",), 0, False),
+    ],
+)
+def test_further_attempts_get_by_what_does_not_hit_them_all(cut: tuple[str, ...], repeats: int, is_gone: bool) -> None:
+    finding = Finding("GET /", Outcome(frozenset(map(Fault.parse, cut)), Verdict.FAILED))
+    found = replace(decision(), findings=(finding,), problem=Problem((), ()))
+    services = [MeshService("cart", "grpc", ("a", "b", "c"))]
+    assert expected_gone(found, services, {}, {CART: repeats}) == ({finding.id} if is_gone else set())
+
+
+def test_a_timeout_that_was_put_into_the_mesh_takes_slow_answers_away_and_nothing_looks_into_answers() -> None:
+    summary = summarise(MIXED)
+    problem = problem_of(summary.findings, softened=softened_by_errors(summary))
+    empty, slow, _ = summary.findings
+    found = Decision(
+        tuple(summary.findings),
+        problem,
+        choice_of(problem, 9, range(len(problem.candidates)), proven=True),
+        evidence_of(MIXED, summary.findings),
+    )
+
+    assert expected_gone(found, (), None) == {each.id for each in summary.findings}
+    assert expected_gone(found, (), {"payment": {"timeout_seconds": 1.0}}) == {slow.id}
+    assert empty.id not in expected_gone(found, (), {"payment": {"timeout_seconds": 1.0, "fallback": {"Charge": "x"}}})
+    told = {site.candidate.name: [each.remedy for each in site.advice] for site in sites_of(found)}
+    assert told["timeout at payment/Charge"] == ["timeout"]
+    assert told["validation at payment/Charge"] == ["validation"]
+    assert {each.remedy for each in advice_of(sites_of(found))[Point("payment", "Charge")]} >= {"timeout", "validation"}

@@ -1,9 +1,12 @@
 import pytest
+from tests.samples.campaign import MIXED
 from tests.samples.hardening import EVENTS, RATES, TRAFFIC
 
 from cutset.harden.choose import choose
+from cutset.harden.importance import failures_per_day
+from cutset.harden.needs import softened_by_errors
 from cutset.harden.odds import hardened_by, odds_of, request_classes, within_bounds
-from cutset.harden.probability import Rates
+from cutset.harden.probability import Rates, likelihood, rates_of
 from cutset.harden.problem import CandidateLevel, Choice, problem_of
 from cutset.model.point import Point
 from cutset.model.summary import summarise
@@ -57,3 +60,21 @@ def test_what_fails_lies_between_what_all_low_and_all_high_rates_make_of_it() ->
     assert bounded.failed_before_between[0] < odds.failed_before < bounded.failed_before_between[1]
     assert bounded.failed_after_between[0] < odds.failed_after < bounded.failed_after_between[1]
     assert bounded.failed_before_between[1] == pytest.approx(1000 * (1 - 0.9998 * 0.6) + 10 * (1 - 0.9998 * 0.96))
+
+
+def test_findings_that_differ_in_effects_alone_are_counted_once_and_hardened_against_each() -> None:
+    summary = summarise(MIXED)
+    softened = softened_by_errors(summary)
+    problem = problem_of(summary.findings, softened=softened)
+    (request,) = request_classes(summary.requests, problem, {}, {}, softened)
+    charge, book = Point("payment", "Charge"), Point("ledger", "Book")
+    rates = rates_of({charge: 0.1, book: 0.0})
+
+    assert request.cuts == (frozenset({charge}), frozenset({charge, book}))
+    assert likelihood(request, rates).probability == pytest.approx(0.1)
+    assert {"validation at payment/Charge", "timeout at payment/Charge"} <= request.sites_of(charge)
+    assert len(failures_per_day(summary.findings, rates, {})) == 2
+    timeout = {"timeout at payment/Charge": 0.0}
+    assert likelihood(request, rates, timeout).probability == pytest.approx(0.1)  # what is left may do it, too
+    every = dict.fromkeys(request.sites_of(charge), 0.0)
+    assert likelihood(request, rates, every).probability == 0

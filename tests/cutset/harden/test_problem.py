@@ -1,3 +1,7 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cutset.harden.needs import needs
 from cutset.harden.problem import (
     Candidate,
     CandidateLevel,
@@ -5,12 +9,13 @@ from cutset.harden.problem import (
     Weakness,
     busiest,
     callers_of,
+    candidate_name,
     choice_of,
     expected_afvr,
     problem_of,
 )
 from cutset.model.event import RequestAudited
-from cutset.model.fault import cut_of
+from cutset.model.fault import Fault, cut_of
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.point import Point
@@ -96,3 +101,57 @@ def test_expected_afvr_is_averaged_over_requests_with_weaknesses() -> None:
     assert expected_afvr(problem, choice_of(problem, 1, {0}, proven=True)) == (1 / 2 + 1) / 2
     assert expected_afvr(problem, choice_of(problem, 2, {0, 1}, proven=True)) == 0
     assert expected_afvr(Problem((), ()), choice_of(Problem((), ()), 0, (), proven=True)) == 0
+
+
+def with_effects(request: str, *faults: str) -> Finding:
+    return Finding(request, Outcome(frozenset(map(Fault.parse, faults)), Verdict.FAILED))
+
+
+def test_a_candidate_is_a_measure_against_the_effects_that_it_helps_against() -> None:
+    aborted, slow, lost = (
+        with_effects("GET /", f"pay/Charge:{effect}") for effect in ("abort(503)", "timeout", "abort(503),attempts=1")
+    )
+    problem = problem_of([aborted, slow, lost], costs={"pay/Charge": 2})
+
+    assert [(each.name, str(each.site), each.measure, each.cost) for each in problem.candidates] == [
+        ("pay/Charge", "pay/Charge", "fallback", 2),
+        ("retry at pay/Charge", "pay/Charge", "retry", 2),
+        ("timeout at pay/Charge", "pay/Charge", "timeout", 2),
+    ]
+    assert clauses(problem) == [
+        ["pay/Charge"],
+        ["pay/Charge", "timeout at pay/Charge"],
+        ["pay/Charge retry at pay/Charge"],
+    ]
+
+
+def test_where_its_failure_is_survived_a_timeout_is_all_that_a_slow_answer_takes() -> None:
+    slow = with_effects("GET /", "pay/Charge:timeout")
+    problem = problem_of([slow], softened=frozenset({(slow.id, *slow.cut)}))
+
+    assert clauses(problem) == [["timeout at pay/Charge"]]
+
+
+def test_a_data_store_is_its_callers_own() -> None:
+    problem = problem_of([with_effects("GET /", "cart>cache/redis/get:connection-refused")])
+
+    assert [each.name for each in problem.candidates] == ["cart>cache/redis/get"]
+
+
+@given(st.lists(st.sampled_from(["a/A", "b/B"]), min_size=1, max_size=2, unique=True), st.data())
+def test_a_finding_is_mitigated_exactly_if_all_that_one_of_its_faults_takes_is_done(
+    points: list[str], data: st.DataObject
+) -> None:
+    effects = data.draw(
+        st.lists(st.sampled_from(["abort(503)", "timeout", "empty,attempts=1"]), min_size=2, max_size=2)
+    )
+    found = with_effects("GET /", *(f"{point}:{effect}" for point, effect in zip(points, effects, strict=False)))
+    problem = problem_of([found])
+    done = frozenset(data.draw(st.sets(st.integers(0, len(problem.candidates) - 1))))
+    names = {problem.candidates[index].name for index in done}
+
+    def is_done(fault: Fault) -> bool:
+        ways = needs(fault.effect, softened=False)
+        return any({candidate_name(fault.point, each) for each in way} <= names for way in ways)
+
+    assert problem.weaknesses[0].mitigated_by(done) == any(map(is_done, found.cut))

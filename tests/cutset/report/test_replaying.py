@@ -22,3 +22,11 @@ def test_the_command_fits_where_the_reader_is(command: str, config: str, store: 
     assert replay_command(started, Path(store)) == expected
     assert replay_command(started, Path(store).absolute()) == expected
     assert resume_command(started, Path(store)) == expected.replace("--replay", "--resume")
+
+
+def test_a_finding_of_a_test_is_tried_again_by_pytest() -> None:
+    started = RunStarted(loop=Loop.CAMPAIGN, command="pytest", config=str(Path("other/shop.yaml").absolute()))
+
+    expected = "pytest --cutset-config other/shop.yaml --cutset-store kept --cutset-replay"
+    assert replay_command(started, Path("kept")) == expected
+    assert replay_command(RunStarted(loop=Loop.CAMPAIGN, command="pytest"), Path(".cutset")) == "pytest --cutset-replay"

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.samples.effects import EFFECTS
 
 from cutset.errors import InputError
+from cutset.model.effect import Effect, EffectChoice, EffectKind
 from cutset.model.event import (
     CampaignEvent,
     CampaignStarted,
@@ -16,7 +18,7 @@ from cutset.model.event import (
     RequestAudited,
     RequestFinished,
 )
-from cutset.model.fault import Effect, EffectKind, Fault
+from cutset.model.fault import Fault
 from cutset.model.hardening import (
     CallsObserved,
     CutRechecked,
@@ -36,7 +38,7 @@ from cutset.store.codec import event_from_json, event_to_json, from_jsonable, to
 names = st.text(min_size=1, max_size=8)
 points = st.builds(Point, service=names, api=names, caller=st.just("") | names, replica=st.just("") | names)
 faults = st.builds(Fault, points, st.builds(Effect, st.just(EffectKind.DELAY), st.integers(1, 1000)))
-cuts = st.frozensets(points, max_size=2)
+cuts = st.frozensets(faults, max_size=2)
 outcomes = st.builds(
     Outcome,
     cut=st.frozensets(faults, max_size=3),
@@ -55,7 +57,11 @@ events = st.one_of(
         requests=st.lists(st.text()).map(tuple),
         max_size=st.integers(1, 9),
         points=st.text(),
-        effect=st.text(),
+        effects=st.builds(
+            EffectChoice,
+            st.lists(EFFECTS, max_size=2).map(tuple),
+            st.lists(st.tuples(st.text(), st.tuples(EFFECTS)), max_size=1).map(tuple),
+        ),
         strategy=st.text(),
         certificates=st.text(),
         across_requests=st.text(),
@@ -140,7 +146,7 @@ def test_what_an_event_lacks_and_has_a_default_is_left_at_it() -> None:
     fields = {"request": "GET /", "complete_up_to": 3, "reason": "", "undecided": [["x/Y"]]}
 
     assert event_from_json("RequestFinished", json.dumps(fields)) == RequestFinished(
-        request="GET /", complete_up_to=3, reason="", undecided=(frozenset({Point.parse("x/Y")}),)
+        request="GET /", complete_up_to=3, reason="", undecided=(frozenset({Fault.parse("x/Y")}),)
     )
 
 

@@ -227,7 +227,7 @@ def test_a_ledger_of_an_older_format_is_refused_and_left_alone(tmp_path: Path) -
     database.close()
     before = (tmp_path / "ledger.sqlite").read_bytes()
 
-    with pytest.raises(InputError, match="has format 1; this version of Cutset reads format 2"), open_ledger(tmp_path):
+    with pytest.raises(InputError, match="has format 1; this version of Cutset reads format 3"), open_ledger(tmp_path):
         pass
     assert (tmp_path / "ledger.sqlite").read_bytes() == before
 

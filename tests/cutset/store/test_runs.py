@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from cutset.errors import UsageError
-from cutset.model.request import Request, Step
+from cutset.model.request import FunctionStep, Request, Response, Step, WorkloadStep
 from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.store.ledger import open_ledger
 from cutset.store.runs import fingerprint, latest_run, new_run, resumed_run
@@ -81,3 +81,21 @@ def test_a_fingerprint_tells_requests_apart_and_holds_nothing_of_them() -> None:
     assert fingerprint(requests=[secret]) != fingerprint(requests=[other])
     assert fingerprint(requests=[secret]) == fingerprint(requests=[secret])
     assert "hunter2" not in str(fingerprint(requests=[secret]))
+
+
+def test_code_that_makes_a_request_is_known_by_its_name_and_version() -> None:
+    async def run(_: object) -> Response:
+        return Response()
+
+    first, again, changed = (
+        fingerprint(requests=(Request("buy", step),))
+        for step in (
+            WorkloadStep("flows:buy", run, "1"),
+            WorkloadStep("flows:buy", print, "1"),
+            WorkloadStep("flows:buy", run, "2"),
+        )
+    )
+    assert first == again != changed
+    assert fingerprint(requests=(Request("buy", FunctionStep("a", run)),)) != fingerprint(
+        requests=(Request("buy", FunctionStep("b", run)),)
+    )

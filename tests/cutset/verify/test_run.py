@@ -45,6 +45,7 @@ from cutset.model.outcome import Outcome, Verdict
 from cutset.model.request import Request
 from cutset.store.ledger import open_ledger
 from cutset.store.runs import hardening_events
+from cutset.verify.local import FilePlace
 from cutset.verify.run import try_hardening
 
 CHANGE = [HardeningStarted, CallsObserved, MeshChanging, MeshChanged, HealthJudged]
@@ -99,6 +100,7 @@ def test_calls_are_timed_the_mesh_is_changed_and_every_cut_injected_again(
     changing = events[2]
     assert isinstance(changing, MeshChanging)
     assert all(any(line.startswith(name) for line in changing.added) for name in ADDED)
+    assert changing.original is not None
     assert (changing.file, changing.original.read_text()) == (file, MESH)
     assert len(taken) == 1
     assert rechecks(events) == WHOLE
@@ -159,7 +161,8 @@ def test_a_request_that_is_ill_when_it_is_resumed_after_the_change_is_cured_by_t
 
 
 def test_what_is_not_valid_is_not_applied(file: Path, tmp_path: Path) -> None:
-    wanted = replace(undertaking(file), refused=lambda text: "" if text == MESH else "no such field")
+    place = FilePlace(file, refused=lambda text: "" if text == MESH else "no such field")
+    wanted = replace(undertaking(file), place=place)
     with pytest.raises(TargetError, match="nothing was changed: no such field"):
         go_on(tmp_path, wanted, HardenableLaboratory(file))
     assert [type(event) for event in recorded(tmp_path)] == CHANGE[:2]
@@ -238,7 +241,10 @@ def test_killed_at_any_event_and_resumed_nothing_is_lost_or_repeated(
         if len(written) + (not writes_last) >= dies_at:
             raise KilledError
 
-    monkeypatch.setattr("cutset.verify.run.take_back", lambda _: "")
+    async def nothing(*_: object) -> str:
+        return ""
+
+    monkeypatch.setattr("cutset.verify.run.surely_take_back", nothing)
 
     def run(recorder: Callable[[HardeningEvent], None]) -> HardenableLaboratory:
         laboratory, wanted = HardenableLaboratory(file), undertaking(file, parallel=1)

@@ -1,13 +1,15 @@
 """What is known of a call site, from experiments and traces: the grounds on which remedies are advised or declined."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from cutset.harden.needs import ERRORS
 from cutset.harden.remedies.authority import decides_who_may
+from cutset.model.effect import Effect, EffectKind
 from cutset.model.event import CampaignEvent, ExperimentFinished, RequestAudited
-from cutset.model.fault import points_of
+from cutset.model.fault import Cut, points_of
 from cutset.model.finding import Finding
 from cutset.model.hardening import Latency
 from cutset.model.outcome import Verdict
@@ -18,6 +20,7 @@ _SAFE_METHODS = ("GET ", "HEAD ", "OPTIONS ")  # RFC 9110 §9.2.1
 _SAFE_NAMES = re.compile(
     r"(Get|BatchGet|List|Search|Find|Read|Query|Count|Check|Lookup|Fetch|Describe|Exists|Has|Is)(?![a-z])"
 )
+_STORE_READS = re.compile(r"(h?m?get(all)?|exists|scan|select|find|query)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +35,20 @@ class SiteEvidence:
     replicas: int = 0  # 0: not known
     retries: int | None = None  # that are made already; None: not known
     proved: bool = False  # its calls were seen to carry credentials, or to be of a user
+    fatal: tuple[Effect, ...] = ()  # effects there that are part of findings
+    survived: tuple[Effect, ...] = ()  # effects there that are in no finding of one fault, and were survived alone
+
+    def fatal_by(self, kinds: Collection[EffectKind]) -> list[Effect]:
+        return [effect for effect in self.fatal if effect.kind in kinds]
+
+    @property
+    def survives_errors(self) -> bool:
+        """Whether a failed call is made up for already, if nothing else fails."""
+        return any(effect.kind in ERRORS for effect in self.survived)
 
     @property
     def is_http(self) -> bool:
-        return " /" in self.site.api
+        return " /" in self.site.api and not self.site.is_store
 
     @property
     def deciding(self) -> str:
@@ -55,11 +68,14 @@ def latency_of(seconds: Sequence[float], source: str = "") -> Latency:
 
 def safe_to_repeat(evidence: SiteEvidence) -> str:
     """Why a second attempt does no harm; empty if nothing says so."""
-    api = evidence.site.api
+    site = evidence.site
+    api = site.api.partition("/")[2] if site.is_endpoint else site.api  # without the framework
+    if site.is_store and _STORE_READS.match(api):
+        return f"`{api.partition(' ')[0]}` only reads"
     if api.startswith(_SAFE_METHODS):
         return f"`{api.partition(' ')[0]}` only reads, by the rules of HTTP"
     # A second attempt at a password may be one too many.
-    if not evidence.is_http and _SAFE_NAMES.match(api) and not evidence.deciding:
+    if not evidence.is_http and not site.is_store and _SAFE_NAMES.match(api) and not evidence.deciding:
         return "its name says that it only reads"
     if evidence.recovered:
         return f"it was seen to be repeated, and well answered, {evidence.recovered} times"
@@ -70,6 +86,7 @@ def evidence_of(events: Iterable[CampaignEvent], findings: Iterable[Finding]) ->
     """What a campaign shows of each API that it saw."""
     called: dict[Point, set[str]] = {}
     survived: dict[Point, set[str]] = {}
+    survived_by: dict[Point, set[Effect]] = {}
     for event in events:
         match event:
             case RequestAudited(request=request, calls=calls):
@@ -78,25 +95,38 @@ def evidence_of(events: Iterable[CampaignEvent], findings: Iterable[Finding]) ->
                 _note(called, outcome.calls, request)
                 if outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED):
                     _note(survived, points_of(outcome.cut), request)
+                    if len(outcome.cut) == 1:
+                        _note_effects(survived_by, outcome.cut)
     breaks: dict[Point, set[str]] = {}
     instead: dict[Point, set[Point]] = {}
     alone: dict[Point, set[str]] = {}
+    fatal: dict[Point, set[Effect]] = {}
+    fatal_alone: dict[Point, set[Effect]] = {}
     for finding in findings:
         apis = {point.of_api for point in points_of(finding.cut)}
         _note(breaks, apis, finding.request)
+        _note_effects(fatal, finding.cut)
         for api in apis:
             instead.setdefault(api, set()).update(apis - {api})
         if len(apis) == 1:
             _note(alone, apis, finding.request)
+            _note_effects(fatal_alone, finding.cut)
     return {
         api: SiteEvidence(
             api,
             breaks=tuple(sorted(breaks.get(api, ()))),
             tolerated=tuple(sorted(survived.get(api, set()) - alone.get(api, set()))),
             instead=frozenset(instead.get(api, ())),
+            fatal=tuple(sorted(fatal.get(api, ()))),
+            survived=tuple(sorted(survived_by.get(api, set()) - fatal_alone.get(api, set()))),
         )
         for api in sorted(called.keys() | breaks.keys())
     }
+
+
+def _note_effects(found: dict[Point, set[Effect]], cut: Cut) -> None:
+    for fault in cut:
+        found.setdefault(fault.point.of_api, set()).add(fault.effect)
 
 
 def _note(found: dict[Point, set[str]], points: Iterable[Point], request: str) -> None:

@@ -1,14 +1,18 @@
 """Fallback: go on without the answer, with an older one, or with that of somebody else."""
 
+from cutset.harden.needs import ERRORS
 from cutset.harden.remedies.evidence import SiteEvidence, safe_to_repeat
 from cutset.harden.remedies.remedy import Remedy
-from cutset.model.advice import Advice
+from cutset.model.advice import Advice, Declined
 
 LAST_GOOD = "last-good"
 
 
-def advise(evidence: SiteEvidence) -> Advice:
+def advise(evidence: SiteEvidence) -> Advice | Declined:
     api = evidence.site.api
+    if evidence.fatal and evidence.survives_errors and not evidence.fatal_by(ERRORS):
+        worse = ", ".join(map(str, evidence.fatal))
+        return Declined(NAME, f"its failure is survived already; what is not is {worse}, which must become a failure")
     if evidence.deciding:
         return Advice(
             NAME,

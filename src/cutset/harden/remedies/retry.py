@@ -1,5 +1,6 @@
 """Retry: ask again, if asking twice does no harm, and not so often that it becomes an attack."""
 
+from cutset.harden.needs import ERRORS
 from cutset.harden.remedies.evidence import SiteEvidence, safe_to_repeat
 from cutset.harden.remedies.remedy import Remedy
 from cutset.model.advice import Advice, Declined
@@ -14,6 +15,9 @@ def advise(evidence: SiteEvidence) -> Advice | Declined:
             NAME,
             "nothing says that repeating it is harmless: make it idempotent first, with a key that the caller chooses",
         )
+    if evidence.fatal and not evidence.fatal_by(ERRORS):
+        worse = ", ".join(map(str, evidence.fatal))
+        return Declined(NAME, f"what fails requests is {worse}: nobody is told of a failure, so nobody tries again")
     if evidence.retries:
         more = "attempt" if evidence.retries == 1 else "attempts"
         return Declined(NAME, f"the mesh already makes {evidence.retries} {more} more where one fails")
@@ -21,10 +25,15 @@ def advise(evidence: SiteEvidence) -> Advice | Declined:
     return Advice(
         NAME,
         against="passing failures, and those of one replica",
-        why=f"{reason}; {_replicas(evidence.replicas)}",
+        why=f"{reason}; {_replicas(evidence.replicas)}{_lost_attempt(evidence)}",
         settings={"retries": retries, "retry_budget_percent": BUDGET_PERCENT},
         risks=REMEDY.risks,
     )
+
+
+def _lost_attempt(evidence: SiteEvidence) -> str:
+    lost = [effect for effect in evidence.fatal if effect.attempts]
+    return f"; requests fail with {lost[0]}, which one attempt more gets by" if lost else ""
 
 
 def _replicas(count: int) -> str:

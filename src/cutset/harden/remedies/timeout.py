@@ -4,6 +4,7 @@ from cutset.harden.failure_rates import rule_of_three
 from cutset.harden.remedies.evidence import ENOUGH_CALLS, SiteEvidence
 from cutset.harden.remedies.remedy import Remedy
 from cutset.model.advice import Advice, Declined
+from cutset.model.effect import SLOW, Effect
 from cutset.model.hardening import Latency
 
 HEADROOM = 1.5  # above the slowest in a thousand: a busier day must not turn slow answers into failures
@@ -26,6 +27,15 @@ def seconds_for(evidence: SiteEvidence) -> float | None:
 
 def advise(evidence: SiteEvidence) -> Advice | Declined:
     seconds, latency = seconds_for(evidence), evidence.latency
+    slow = evidence.fatal_by(SLOW)
+    if (seconds is None or latency is None) and slow:
+        return Advice(
+            NAME,
+            against="answers that never come, or too late",
+            why=f"{_waited_for(evidence, slow)}. No latencies of it are known (`cutset ingest`): begin with a half of "
+            "what the request may take",
+            risks=REMEDY.risks,
+        )
     if seconds is None or latency is None:
         return Declined(NAME, "no latencies of it are known: read traces with `cutset ingest`")
     if latency.calls >= ENOUGH_CALLS:
@@ -36,10 +46,17 @@ def advise(evidence: SiteEvidence) -> Advice | Declined:
         NAME,
         against="answers that never come, or too late",
         why=f"{seen}, half of them at most {_shown(latency.median)}{_where(latency)}; no more than a share of "
-        f"{rule_of_three(latency.calls):.2g} takes longer than the slowest, {_shown(latency.longest)} (95 %)",
+        f"{rule_of_three(latency.calls):.2g} takes longer than the slowest, {_shown(latency.longest)} (95 %)"
+        + (f"; {_waited_for(evidence, slow)}" if slow else ""),
         settings={"timeout_seconds": seconds},
         risks=REMEDY.risks,
     )
+
+
+def _waited_for(evidence: SiteEvidence, slow: list[Effect]) -> str:
+    survived = "its failure alone is survived, so that this is all that it takes"
+    then = survived if evidence.survives_errors else "its failure is not known to be survived, so that takes a fallback"
+    return f"requests fail with {', '.join(map(str, slow))}, and {then}"
 
 
 def _where(latency: Latency) -> str:

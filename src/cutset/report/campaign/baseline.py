@@ -14,13 +14,14 @@ from typing import Any
 import yaml
 from rich.markup import escape
 
+from cutset.model.effect import Effect
 from cutset.model.event import CampaignEvent
-from cutset.model.fault import Cut, Effect, Fault, format_cut, points_of
+from cutset.model.fault import Cut, format_cut, points_of
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.summary import CampaignSummary, RequestSummary, outcomes_of, summarise
 from cutset.report.campaign.terminal import describe_cut, describe_points
-from cutset.search.certificates import Evidence
+from cutset.search.certificates import Evidence, evidence_of
 from cutset.search.strategy import Certificates
 
 FORMAT = 1
@@ -227,9 +228,7 @@ def _reviewed(
         if name not in requests:
             yield from (Reviewed(each, Verdict.UNKNOWN, "the campaign has no such request") for each in own)
             continue
-        evidence = Evidence(certificates)
-        for outcome in outcomes[name]:
-            evidence.learn(outcome)
+        evidence = evidence_of(outcomes[name], certificates)
         for each in own:
             tried = [outcome for outcome in outcomes[name] if outcome.cut == each.cut]
             if not tried and (gap := _gap(each.cut, requests[name], effects)):
@@ -241,7 +240,7 @@ def _reviewed(
 
 def _gap(cut: Cut, request: RequestSummary, effects: set[Effect]) -> str:
     """Why the campaign cannot speak of this cut at all."""
-    if any(fault.effect not in effects or fault != Fault(fault.point, fault.effect) for fault in cut):
+    if any(fault.effect not in effects or fault.percent != 100 for fault in cut):
         return f"the campaign injected {', '.join(f'`{effect}`' for effect in sorted(effects)) or 'nothing'}"
     points = points_of(cut)
     beyond = {point.of_api for point in request.not_reached}
@@ -258,7 +257,7 @@ def _verdict(
     accepted: Accepted, outcomes: Sequence[Outcome], tried: Sequence[Outcome], evidence: Evidence
 ) -> tuple[Verdict, str]:
     """`tried` are the outcomes of this very cut."""
-    verdict, _ = evidence.explain(evidence.to_bits(points_of(accepted.cut)))
+    verdict, _ = evidence.explain(accepted.cut)
     if verdict is Verdict.FAILED:
         return verdict, "fails"
     if degraded := next((outcome for outcome in tried if outcome.verdict is Verdict.DEGRADED), None):

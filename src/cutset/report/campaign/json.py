@@ -6,12 +6,14 @@ from cutset.judge.sequential import OVERLOOKED, chance_of_false_finding
 from cutset.judge.shares import share
 from cutset.model.coverage import Uncoverable
 from cutset.model.event import CampaignStarted
+from cutset.model.fault import Cut
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Points
 from cutset.model.summary import CampaignSummary, RequestSummary
-from cutset.report.campaign.scope import missed_share, of_effect
+from cutset.report.campaign.effects import otherwise, to_documents, why_alone
+from cutset.report.campaign.scope import effects_document, missed_share, of_effect
 
-FORMAT = 1
+FORMAT = 2
 
 
 def to_document(summary: CampaignSummary, campaign: str, replay: str) -> dict[str, Any]:
@@ -20,7 +22,7 @@ def to_document(summary: CampaignSummary, campaign: str, replay: str) -> dict[st
         "format": FORMAT,
         "campaign": campaign,
         "max_size": started.max_size,
-        "effect": started.effect,
+        "effects": effects_document(started.effects),
         "scope": of_effect(started),
         "complete": summary.complete,
         "strategy": started.strategy,
@@ -42,6 +44,8 @@ def _request(request: RequestSummary, replay: str, started: CampaignStarted) -> 
         "exact_up_to": request.exact_up_to,
         "assumption": request.assumption,
         "problem": request.problem,
+        "points": to_documents(request),
+        "untried": _texts(request.untried),
         "calls": sorted(map(str, request.calls)),
         "not_reached": sorted(map(str, request.not_reached)),
         "not_coverable": [_uncoverable(each) for each in request.uncoverable],
@@ -50,11 +54,13 @@ def _request(request: RequestSummary, replay: str, started: CampaignStarted) -> 
         "experiments": request.experiments,
         "requests": request.requests,
         "findings": [
-            _finding(finding) | {"minimal": request.is_minimal(finding), "replay": f"{replay} {finding.id}"}
+            _finding(finding)
+            | {"minimal": request.is_minimal(finding), "because": why_alone(finding, request)}
+            | {"otherwise": list(otherwise(finding, request)), "replay": f"{replay} {finding.id}"}
             for finding in request.findings
         ],
         "masked": [{"cut": _texts(cut), "survived": _texts(survived)} for cut, survived in request.masked],
-        "degraded": [_finding(finding) for finding in request.degradations],
+        "degraded": [_finding(finding) | _differences(finding.outcome) for finding in request.degradations],
         "undecided": [outcome_document(outcome) for outcome in request.undecided],
         "predicted": [_texts(cut) for cut in request.predicted],
     }
@@ -95,6 +101,12 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {"id": finding.id} | outcome_document(outcome) | _evidence(outcome) | {"dead": list(outcome.dead)}
 
 
+def _differences(outcome: Outcome) -> dict[str, Any]:
+    """How the answer was not what it always is without a fault."""
+    told = [{"kind": each.kind.value, "at": each.at, "was": each.was, "is": each.now} for each in outcome.differences]
+    return {"wrong": outcome.is_wrong, "differences": told}
+
+
 def _evidence(outcome: Outcome) -> dict[str, Any]:
     fails = share(outcome.failures, outcome.trials)
     return {
@@ -104,5 +116,5 @@ def _evidence(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _texts(points: Points) -> list[str]:
-    return sorted(map(str, points))
+def _texts(each: Cut | Points) -> list[str]:
+    return sorted(map(str, each))

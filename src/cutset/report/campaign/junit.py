@@ -14,6 +14,7 @@ from cutset.model.finding import Finding
 from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.model.wording import visible
 from cutset.report.campaign.baseline import Comparison, Standing
+from cutset.report.campaign.effects import otherwise, rows, sentence, why_alone
 from cutset.report.campaign.gaps import asides, gaps
 from cutset.report.campaign.scope import complete, evidence, of_effect, of_variation
 from cutset.report.campaign.terminal import describe_cut
@@ -29,7 +30,7 @@ def to_xml(summary: CampaignSummary, replay: str, comparison: Comparison | None 
 
 def _suite(request: RequestSummary, summary: CampaignSummary, replay: str, comparison: Comparison | None) -> Element:
     cases = [_search_case(request, summary, comparison.blind(request.name) if comparison else "")]
-    cases += [_finding_case(finding, replay, comparison) for finding in request.findings]
+    cases += [_finding_case(finding, request, replay, comparison) for finding in request.findings]
     cases += _better_cases(request.name, comparison)
     suite = Element("testsuite", {"name": _text(request.name), "tests": str(len(cases))})
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -42,7 +43,7 @@ def _search_case(request: RequestSummary, summary: CampaignSummary, blind: str) 
     case, started = _case(request.name, "search"), summary.started
     headline = complete(request, started) if request.complete_up_to >= 0 else "not tested"
     scope = [each for each in (of_effect(started), of_variation(request, started)) if each]
-    besides = [*asides(request), *scope]
+    besides = [*asides(request), *(f"{row.point} {sentence(row)}" for row in rows(request)), *scope]
     if problems := [*gaps(request, summary), *filter(None, [blind])]:
         _add(case, "error", headline, "incomplete", "\n".join([*problems, *besides]))
     else:
@@ -50,11 +51,13 @@ def _search_case(request: RequestSummary, summary: CampaignSummary, blind: str) 
     return case
 
 
-def _finding_case(finding: Finding, replay: str, comparison: Comparison | None) -> Element:
+def _finding_case(finding: Finding, request: RequestSummary, replay: str, comparison: Comparison | None) -> Element:
     case = _case(finding.request, _name(finding))
     compared = comparison.standing_of(finding) if comparison else None
     lines = [f"user sees  {finding.outcome.reason}"]
     lines += [f"killed     {', '.join(finding.outcome.dead)}"] if finding.outcome.dead else []
+    lines += [f"because    {why}" for why in filter(None, [why_alone(finding, request)])]
+    lines += [f"otherwise  {each}" for each in otherwise(finding, request)]
     lines += [f"evidence   {evidence(finding.outcome)}; trace {' '.join(finding.outcome.trace_ids)}"]
     lines += [f"replay     {replay} {finding.id}"]
     if compared and compared.standing is Standing.ACCEPTED:

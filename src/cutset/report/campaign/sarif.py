@@ -12,13 +12,15 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from cutset import __version__
-from cutset.model.fault import UNAVAILABLE, cut_of, points_of
+from cutset.model.effect import UNAVAILABLE
+from cutset.model.fault import cut_of, points_of
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.report.campaign.baseline import Comparison, Standing
+from cutset.report.campaign.effects import otherwise, rows, sentence, why_alone
 from cutset.report.campaign.gaps import asides, gaps
-from cutset.report.campaign.scope import complete, evidence, of_effect, of_variation
+from cutset.report.campaign.scope import complete, effects_document, evidence, of_effect, of_variation
 from cutset.report.campaign.terminal import describe_cut
 from cutset.report.printable import all_visible
 
@@ -110,6 +112,7 @@ def to_document(
             ("note", asides(request)),
             ("note", [complete(request, started)] if request.complete_up_to >= 0 else []),
             ("note", filter(None, [of_variation(request, started)])),
+            ("note", [f"{row.point} {sentence(row)}" for row in rows(request)]),
         )
         for text in texts
     ]
@@ -122,7 +125,7 @@ def to_document(
                     "driver": {"name": "Cutset", "version": __version__, "rules": [_rule(rule) for rule in RULES]}
                 },
                 "automationDetails": {"id": f"cutset/{campaign}"},
-                "properties": {"effect": started.effect, "scope": of_effect(started)},
+                "properties": {"effects": effects_document(started.effects), "scope": of_effect(started)},
                 "invocations": [
                     {
                         "executionSuccessful": summary.finished,
@@ -163,12 +166,15 @@ def _results(
     for finding in request.findings:
         rule = SINGLE if len(finding.cut) == 1 else JOINT
         text = f"{request.name} fails with {describe_cut(finding.cut)}. The user sees: {finding.outcome.reason}."
+        text += "".join(f" Because: {why}." for why in filter(None, [why_alone(finding, request)]))
+        text += "".join(f" Otherwise {each}." for each in otherwise(finding, request))
         text += f" It {evidence(finding.outcome)}."
         text += f" Killed: {', '.join(finding.outcome.dead)}." if finding.outcome.dead else ""
         text += f" Try it again: {replay} {finding.id}"
         yield _result(rule, finding, text, places) | _compared(finding, comparison)
     for finding in request.degradations:
-        text = f"{request.name} is answered in part with {describe_cut(finding.cut)}: {finding.outcome.reason}."
+        how = "wrongly" if finding.outcome.is_wrong else "in part"
+        text = f"{request.name} is answered {how} with {describe_cut(finding.cut)}: {finding.outcome.reason}."
         yield _result(DEGRADED, finding, text, places) | _compared(finding, comparison)
     for point in sorted(request.not_reached):
         untested = Finding(request.name, Outcome(cut_of([point], UNAVAILABLE), Verdict.UNKNOWN))

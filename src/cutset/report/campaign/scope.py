@@ -1,7 +1,11 @@
 """What is said of a request, and what is not: for which way to fail, of how many requests, how surely."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from cutset.judge.sequential import OVERLOOKED, overlooked_share
 from cutset.judge.shares import share
+from cutset.model.effect import Effect, EffectChoice
 from cutset.model.event import CampaignStarted
 from cutset.model.outcome import Outcome
 from cutset.model.summary import RequestSummary
@@ -11,15 +15,39 @@ from cutset.model.wording import count
 def complete(request: RequestSummary, started: CampaignStarted) -> str:
     """The headline, with the part that rests on determinism alone, where more is assumed beyond that."""
     exact = f" (exact up to {request.exact_up_to})" if -1 < request.exact_up_to < request.complete_up_to else ""
-    how = f" for {started.effect}" if started.effect else ""
-    return f"complete up to size {request.complete_up_to}{exact}{how}"
+    places = len(started.effects.rules)  # which these are is told once, by `of_effect`
+    others = f", others at {count(places, 'place')}" if places else ""
+    tried = _listed(started.effects.usual) + others + _instead(request, started)
+    return f"complete up to size {request.complete_up_to}{exact} for {tried}"
+
+
+def _instead(request: RequestSummary, started: CampaignStarted) -> str:
+    """A data store answers no status: it is gone."""
+    tried = dict.fromkeys(each.effect for row in request.tolerations for each in row.effects)
+    others = _listed(each for each in tried if each not in started.effects.all)
+    return f" ({others} at data stores)" if others else ""
 
 
 def of_effect(started: CampaignStarted) -> str:
-    """How a call fails is a part of what is proven; empty where it was not recorded."""
-    if not started.effect:
-        return ""
-    return f"Said of calls that fail by {started.effect}; nothing is said of other ways to fail"
+    """How a call fails is a part of what is proven."""
+    return f"Said of calls that fail by {effects_text(started.effects)}; nothing is said of other ways to fail"
+
+
+def effects_text(effects: EffectChoice) -> str:
+    """All that is tried, with where, if not everywhere."""
+    rules = [f"{_listed(tried)} at {name}" for name, tried in effects.rules]
+    return "; ".join([_listed(effects.usual), *rules])
+
+
+def effects_document(effects: EffectChoice) -> dict[str, Any]:
+    return {
+        "usual": list(map(str, effects.usual)),
+        "at": {name: list(map(str, tried)) for name, tried in effects.rules},
+    }
+
+
+def _listed(effects: Iterable[Effect]) -> str:
+    return ", ".join(map(str, effects))
 
 
 def of_variation(request: RequestSummary, started: CampaignStarted) -> str:

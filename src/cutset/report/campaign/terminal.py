@@ -5,16 +5,19 @@ from collections.abc import Iterator
 from rich.markup import escape
 
 from cutset.judge.sequential import chance_of_false_finding
+from cutset.model.effect import EffectChoice
 from cutset.model.event import CampaignStarted
-from cutset.model.fault import UNAVAILABLE, Cut
+from cutset.model.fault import Cut, Fault, points_of
 from cutset.model.finding import Finding
 from cutset.model.outcome import Points
 from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.model.wording import count
+from cutset.report.campaign.effects import IMPOSSIBLE, rows, sentence, why_alone
 from cutset.report.campaign.scope import complete, evidence, of_effect, of_variation, percent
 from cutset.search.strategies import AcrossRequests, StrategyName
 
 PREDICTED_SHOWN = 5
+USUAL = EffectChoice()
 
 
 def to_lines(summary: CampaignSummary, replay: str) -> Iterator[str]:
@@ -27,16 +30,19 @@ def to_lines(summary: CampaignSummary, replay: str) -> Iterator[str]:
     yield from _method(summary)
 
 
-def describe_cut(cut: Cut) -> str:
-    """The usual effect goes without saying."""
-    return " + ".join(
-        str(fault.point) if fault.effect == UNAVAILABLE and fault.percent == 100 and not fault.attempts else str(fault)
-        for fault in sorted(cut)
-    )
+def describe_cut(cut: Cut, effects: EffectChoice = USUAL) -> str:
+    """The usual effect goes without saying, unless there are others beside it, or others that are tried."""
+    if effects.single is None or any(fault != Fault(fault.point) for fault in cut):
+        return " + ".join(map(str, sorted(cut)))
+    return describe_points(points_of(cut))
 
 
 def describe_points(points: Points) -> str:
     return " + ".join(map(str, sorted(points)))
+
+
+def _named(cut: Cut, started: CampaignStarted) -> str:
+    return escape(describe_cut(cut, started.effects))
 
 
 def _request_lines(request: RequestSummary, replay: str, started: CampaignStarted) -> Iterator[str]:
@@ -46,19 +52,29 @@ def _request_lines(request: RequestSummary, replay: str, started: CampaignStarte
     if variation := of_variation(request, started):
         yield f"  [yellow]{escape(variation)}[/]"
     for finding in request.findings:
-        yield from _finding_lines(finding, replay)
+        yield from _finding_lines(finding, replay, request, started)
         if not request.is_minimal(finding):
             yield "    [magenta]minimal    not proven: smaller cuts inside it are still to be tried[/]"
     for cut, survived in request.masked:
         yield (
-            f"  [red]✗ masked[/]    [bold]{escape(describe_points(cut))}[/]  "
-            f"fails, but survives together with {escape(describe_points(survived - cut))}"
+            f"  [red]✗ masked[/]    [bold]{_named(cut, started)}[/]  "
+            f"fails, but survives together with {_named(survived - cut, started)}"
         )
     for finding in request.degradations:
-        yield f"  [yellow]~ degraded[/]  {escape(describe_cut(finding.cut))}  [dim]{escape(finding.outcome.reason)}[/]"
+        mark = "wrong   " if finding.outcome.is_wrong else "degraded"
+        yield f"  [yellow]~ {mark}[/]  {_named(finding.cut, started)}  [dim]{escape(finding.outcome.reason)}[/]"
+    yield from _open_lines(request, started)
+
+
+def _open_lines(request: RequestSummary, started: CampaignStarted) -> Iterator[str]:
+    """What each effect does, and what nobody knows."""
+    for row in rows(request):
+        yield f"  [cyan]· by effect[/] {escape(str(row.point))}  [dim]{escape(sentence(row))}[/]"
     for outcome in request.undecided:
-        yield f"  [magenta]? unknown[/]   {escape(describe_cut(outcome.cut))}  [dim]{escape(outcome.reason)}[/]"
-    yield from _predicted_lines(request)
+        yield f"  [magenta]? unknown[/]   {_named(outcome.cut, started)}  [dim]{escape(outcome.reason)}[/]"
+    yield from _predicted_lines(request, started)
+    for point in sorted(request.untried):
+        yield f"  [magenta]! not coverable[/]  {escape(str(point))}  [dim]{IMPOSSIBLE}[/]"
     for each in request.uncoverable:
         colour = "magenta" if each.is_service else "dim"
         mark = "!" if each.is_service else "-"
@@ -89,19 +105,21 @@ def _progress_beyond(request: RequestSummary) -> str:
     return f", {confirmed} of {confirmed + left} predicted cuts of size {size} confirmed" if left else ""
 
 
-def _predicted_lines(request: RequestSummary) -> Iterator[str]:
+def _predicted_lines(request: RequestSummary, started: CampaignStarted) -> Iterator[str]:
     for cut in request.predicted[:PREDICTED_SHOWN]:
-        yield f"  [magenta]? predicted[/] {escape(describe_points(cut))}  [dim]expected to fail, but not tried[/]"
+        yield f"  [magenta]? predicted[/] {_named(cut, started)}  [dim]expected to fail, but not tried[/]"
     if (more := len(request.predicted) - PREDICTED_SHOWN) > 0:
         yield f"    [dim]and {more:,} more[/]"
 
 
-def _finding_lines(finding: Finding, replay: str) -> Iterator[str]:
+def _finding_lines(finding: Finding, replay: str, request: RequestSummary, started: CampaignStarted) -> Iterator[str]:
     outcome = finding.outcome
-    yield f"  [red]✗ fails[/]     [bold]{escape(describe_cut(finding.cut))}[/]"
+    yield f"  [red]✗ fails[/]     [bold]{_named(finding.cut, started)}[/]"
     yield f"    user sees  {escape(outcome.reason)}"
     if outcome.dead:
         yield f"    [red]killed     {escape(', '.join(outcome.dead))}[/]"
+    if why := why_alone(finding, request):
+        yield f"    because    {escape(why)}"
     yield f"    evidence   [dim]{evidence(outcome)}; trace {' '.join(outcome.trace_ids)}[/]"
     yield f"    replay     [green]{escape(replay)} {finding.id}[/]"
 

@@ -110,6 +110,7 @@ def _test(test: DrillTest) -> dict[str, Any]:
         "point": str(test.point),
         "service": test.point.caller,
         "endpoint": test.endpoint,
+        "peer": test.point.peer,
         "occurrence": int(test.point.occurrence or 1),
         "fault": test.fault,
     }

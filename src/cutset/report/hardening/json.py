@@ -9,7 +9,6 @@ from cutset.harden.odds import Odds
 from cutset.harden.problem import expected_afvr
 from cutset.harden.verification import Verification
 from cutset.model.finding import Finding
-from cutset.report.replaying import undo_command
 from cutset.store.codec import to_jsonable
 
 FORMAT = 1
@@ -40,7 +39,7 @@ def to_document(found: Hardening, written: Sequence[Path] = ()) -> dict[str, Any
         document |= _odds_document(found.odds)
     if found.change:
         lists = {name: list(getattr(found.change, name)) for name in ("added", "kept", "left_out")}
-        document["applied"] = lists | {"undo": undo_command(found.change), "state": "applied"}
+        document["applied"] = lists | {"undo": found.undo, "state": "applied"}
         if found.health:
             document["applied"]["health"] = to_jsonable(found.health)
         if found.restored:
@@ -78,6 +77,8 @@ def _odds_document(odds: Odds) -> dict[str, Any]:
 def _site_document(site: HardenedSite) -> dict[str, Any]:
     return {
         "name": site.candidate.name,
+        "site": str(site.candidate.site),
+        "measure": site.candidate.measure.value,
         "cost": site.candidate.cost,
         "rank": site.candidate.rank,
         "breaks": list(site.breaks),

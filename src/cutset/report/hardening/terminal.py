@@ -17,7 +17,6 @@ from cutset.model.hardening import CutRechecked, Effort, MeshChanging, MeshResto
 from cutset.model.outcome import Verdict
 from cutset.model.wording import count
 from cutset.report.campaign.terminal import describe_cut
-from cutset.report.replaying import undo_command
 
 LIKELIEST_SHOWN = 5
 IMPORTANT_SHOWN = 3
@@ -30,7 +29,7 @@ def to_lines(found: Hardening, written: Sequence[Path] = ()) -> Iterator[str]:
     choice, total = found.decision.choice, len(found.decision.problem.weaknesses)
     gone = total - len(choice.remaining)
     proof = "proven best" if choice.proven else "not proven best"
-    sites = count(len(choice.chosen), _LEVELS.get(found.level, found.level))
+    sites = count(len({each.site for each in choice.chosen}), _LEVELS.get(found.level, found.level))
     yield f"[bold]Harden {sites}[/] of cost {choice.cost:g}  [dim]{proof}[/]"
     afvr = expected_afvr(found.decision.problem, choice)
     yield f"That mitigates {gone} of {count(total, 'finding')}; AFVR would be {afvr:.3f}"
@@ -141,7 +140,7 @@ def _change_lines(change: MeshChanging, found: Hardening) -> Iterator[str]:
     if found.restored:
         yield from _rolled_back_lines(found.restored)
     else:
-        yield "[bold]Applied to the local mesh[/]"
+        yield f"[bold]Applied to the {'cluster' if change.resources else 'local mesh'}[/]"
     for each in change.added:
         yield f"  [green]+[/] {escape(each)}"
     for each in change.kept:
@@ -152,14 +151,14 @@ def _change_lines(change: MeshChanging, found: Hardening) -> Iterator[str]:
         yield "  [dim]Calls with a fallback go through a stand-in here, which takes some milliseconds of its own.[/]"
     if found.health and not found.restored:
         yield f"  [green]healthy[/]: each request was sent {found.health.runs} times since, and answered as before"
-    if undo := undo_command(change):
-        yield f"  {'it was undone as by' if found.restored else 'undo with'} [green]{escape(undo)}[/]"
+    if found.undo:
+        yield f"  {'it was undone as by' if found.restored else 'undo with'} [green]{escape(found.undo)}[/]"
 
 
 def _rolled_back_lines(restored: MeshRestored) -> Iterator[str]:
     yield f"[bold red]Rolled back[/]: {escape(restored.why)}"
     if restored.problem:
-        yield f"  [red]but the mesh does not run as it did[/]: {escape(restored.problem)}; start it anew"
+        yield f"  [red]but the mesh does not run as it did[/]: {escape(restored.problem)}"
     elif restored.still:
         yield "  [yellow]The mesh is as it was, and yet[/]:"
         for request, problem in restored.still.items():

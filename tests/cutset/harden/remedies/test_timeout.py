@@ -4,6 +4,8 @@ import pytest
 from tests.samples.call_sites import READS, STEADY, reason_of, settings_of
 
 from cutset.harden.remedies import timeout
+from cutset.model.advice import Advice
+from cutset.model.effect import UNAVAILABLE, Effect
 from cutset.model.hardening import Latency
 
 
@@ -23,3 +25,14 @@ def test_a_timeout_follows_from_latencies_within_bounds(latency: Latency, second
 
 def test_a_timeout_needs_latencies() -> None:
     assert "no latencies" in reason_of(timeout.advise(replace(READS, latency=None)))
+
+
+def test_where_a_slow_answer_is_fatal_a_timeout_is_advised_whatever_is_known_of_latencies() -> None:
+    slow = replace(READS, fatal=(Effect.parse("timeout"),), survived=(UNAVAILABLE,))
+
+    unknown = timeout.advise(replace(slow, latency=None))
+
+    assert isinstance(unknown, Advice)
+    assert unknown.why.startswith("requests fail with timeout, and its failure alone is survived, so that this is")
+    assert unknown.settings == {}
+    assert settings_of(timeout.advise(slow)) == {"timeout_seconds": 0.6}

@@ -2,9 +2,10 @@ import json
 
 import pytest
 from rich.text import Text
-from tests.samples.campaign import EVENTS, experiment, points
+from tests.samples.campaign import EVENTS, MIXED, experiment, points
 
 from cutset.errors import CutsetError, InputError, UsageError
+from cutset.model.fault import cut_of
 from cutset.model.outcome import Verdict
 from cutset.report.campaign.explanation import answers, to_document, to_lines
 
@@ -26,7 +27,7 @@ def test_an_explanation_names_the_experiment_that_proves_it() -> None:
 def test_a_cut_is_read_as_reports_show_it() -> None:
     (answer,) = answers("ad/GetAds:abort(503)", EVENTS, ["GET /"])
 
-    assert answer.points == points("ad/GetAds")
+    assert answer.cut == cut_of(points("ad/GetAds"))
     assert answer.explanation.verdict is Verdict.SURVIVED
 
 
@@ -86,3 +87,20 @@ def test_a_wrong_question_is_answered_with_what_is_known(
 
     assert caught.value.message == message
     assert hint in caught.value.hint
+
+
+def test_a_point_alone_stands_for_each_effect_that_is_tried_there() -> None:
+    found = answers("payment/Charge", MIXED)
+
+    told = [(sorted(map(str, each.cut)), each.explanation.verdict) for each in found]
+    assert told == [
+        (["payment/Charge:abort(503)"], Verdict.SURVIVED),
+        (["payment/Charge:timeout"], Verdict.FAILED),
+        (["payment/Charge:empty"], Verdict.FAILED),
+    ]
+    (slow,) = answers("payment/Charge:timeout", MIXED)
+    assert slow.explanation.because is not None
+    assert slow.explanation.because.late
+    (joint,) = answers("payment/Charge:abort(503) + ledger/Book:timeout", MIXED)
+    assert joint.explanation.verdict is Verdict.FAILED
+    assert "ledger/Book:timeout + payment/Charge:abort(503)" in "".join(to_lines([joint]))

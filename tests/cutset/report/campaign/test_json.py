@@ -10,7 +10,7 @@ from cutset.report.campaign.json import to_document
 def test_a_document_holds_everything_a_machine_needs() -> None:
     document = json.loads(json.dumps(to_document(summarise(EVENTS), "one", REPLAY)))
 
-    assert document["format"] == 1
+    assert document["format"] == 2
     assert document["campaign"] == "one"
     assert document["complete"] is False
     home, pay, down = document["requests"]
@@ -25,17 +25,22 @@ def test_a_document_holds_everything_a_machine_needs() -> None:
             "healthy_after": True,
             "dead": [],
             "minimal": True,
+            "because": "",
+            "otherwise": [],
             "replay": "cutset explore --replay 4006342a",
         }
     ]
     assert [each["cut"] for each in home["degraded"]] == [["ad/GetAds:abort(503)"]]
     assert (home["complete_up_to"], home["varies"]) == (3, None)
     assert home["assumption"] == "behaviour depends on which calls fail"
-    assert home["masked"] == [{"cut": ["cart/GetCart"], "survived": ["cart/GetCart", "flag/Get"]}]
+    assert home["masked"] == [
+        {"cut": ["cart/GetCart:abort(503)"], "survived": ["cart/GetCart:abort(503)", "flag/Get:abort(503)"]}
+    ]
     assert (home["rounds"], home["experiments"], home["requests"]) == (5, 5, 15)
     assert pay["not_reached"] == ["currency/Convert"]
     assert pay["undecided"][0]["cut"] == ["x/Y:abort(503)"]
-    assert pay["predicted"] == [["a/1", "a/2"], ["a/1", "a/3"], ["b/1", "b/2", "b/3"]]
+    assert pay["predicted"][0] == ["a/1:abort(503)", "a/2:abort(503)"]
+    assert len(pay["predicted"]) == 3
     assert down["problem"].startswith("unhealthy baseline")
 
 
@@ -51,7 +56,7 @@ def test_a_document_says_how_the_search_was_made_and_what_it_cost() -> None:
 def test_a_document_says_how_calls_failed_what_share_of_requests_and_what_may_have_been_overlooked() -> None:
     document = to_document(summarise(VARYING), "one", REPLAY)
 
-    assert (document["effect"], document["scope"]) == ("grpc(14)", SCOPE)
+    assert (document["effects"], document["scope"]) == ({"usual": ["grpc(14)"], "at": {}}, SCOPE)
     (request,) = document["requests"]
     assert request["varies"] == {
         "reason": "currency/Convert was called in 1 of 3 runs without a fault",
@@ -62,3 +67,5 @@ def test_a_document_says_how_calls_failed_what_share_of_requests_and_what_may_ha
     (finding,) = request["findings"]
     assert finding["share"] == {"failures": 5, "trials": 10, "interval": [0.2366, 0.7634]}
     assert [each["cut"] for each in request["degraded"]] == [["cart/GetCart:grpc(14)"]]
+    assert request["degraded"][0]["wrong"] is True
+    assert request["degraded"][0]["differences"] == [{"kind": "value", "at": "total", "was": "19.99", "is": "0"}]

@@ -119,7 +119,7 @@ def test_what_was_left_open_is_a_notification() -> None:
 
     assert invocation["executionSuccessful"] is True
     texts = [note["message"]["text"] for note in invocation["toolExecutionNotifications"]]
-    assert texts[:2] == ["GET /: complete up to size 3", "POST /pay: the budget of experiments is spent"]
+    assert texts[:2] == ["GET /: complete up to size 3 for abort(503)", "POST /pay: the budget of experiments is spent"]
     assert texts[-1].startswith("GET /down: unhealthy baseline")
     unfinished = run_of(to_document(summarise(EVENTS[:-1]), "one", REPLAY))
     assert unfinished["invocations"][0]["executionSuccessful"] is False
@@ -144,7 +144,7 @@ def test_results_are_shown_in_the_file_of_their_service_or_where_requests_are_de
 def test_it_says_for_which_way_to_fail_what_share_of_requests_fails_and_what_may_have_been_overlooked() -> None:
     run = run_of(to_document(summarise(VARYING), "one", REPLAY))
 
-    assert run["properties"] == {"effect": "grpc(14)", "scope": SCOPE}
+    assert run["properties"] == {"effects": {"usual": ["grpc(14)"], "at": {}}, "scope": SCOPE}
     notes = [each["message"]["text"] for each in run["invocations"][0]["toolExecutionNotifications"]]
     assert notes == ["GET /: complete up to size 1 for grpc(14)", f"GET /: {VARIATION}"]
     assert "It failed 5 of 10 times, that is 24 % to 76 % of requests" in run["results"][0]["message"]["text"]

@@ -1,16 +1,17 @@
 from dataclasses import replace
 
 from rich.text import Text
-from tests.samples.campaign import EVENTS, REPLAY, SCOPE, VARIATION, VARYING, points
+from tests.samples.campaign import EVENTS, REPLAY, SCOPE, VARIATION, VARYING, cut, experiment
 
 from cutset.model.event import CampaignStarted, ExperimentFinished, RequestFinished
+from cutset.model.outcome import Verdict
 from cutset.model.point import Point
 from cutset.model.run import RunFinished
 from cutset.model.summary import summarise
 from cutset.report.campaign.terminal import PREDICTED_SHOWN, to_lines
 
 EXPECTED = """\
-GET /  complete up to size 3  5 experiments in 5 rounds, 15 requests
+GET /  complete up to size 3 for abort(503)  5 experiments in 5 rounds, 15 requests
   proof rests on: behaviour depends on which calls fail
   ✗ fails     cart/GetCart
     user sees  500 with `no cart`
@@ -19,8 +20,8 @@ GET /  complete up to size 3  5 experiments in 5 rounds, 15 requests
   ✗ masked    cart/GetCart  fails, but survives together with flag/Get
   ~ degraded  ad/GetAds  200, but missing section#ads
 
-POST /pay  complete up to size 1, 1 of 3 predicted cuts of size 2 confirmed, of 2 calls that plans reach; \
-the budget of experiments is spent  4 experiments in 3 rounds, 12 requests
+POST /pay  complete up to size 1 for abort(503), 1 of 3 predicted cuts of size 2 confirmed, of 2 calls that plans \
+reach; the budget of experiments is spent  4 experiments in 3 rounds, 12 requests
   ✗ fails     backup/Charge:abort(503),50% + pay/Charge:delay(250ms)
     user sees  no answer: connection lost
     killed     127.0.0.1:5001
@@ -38,6 +39,7 @@ GET /down  not tested: unhealthy baseline: 3 of 3 without faults failed: 500 wit
 
 2 minimal cuts in 3 request classes, 9 experiments of 3.0 requests each, 1 unknown
 Strategy `cuts`, exact certificates
+Said of calls that fail by abort(503); nothing is said of other ways to fail
 A failure is believed after 2 in a row: at 1 % flaky answers a false finding has a chance of at most 0.02 % \
 per experiment"""
 
@@ -62,7 +64,9 @@ def test_an_interrupted_campaign_knows_how_far_it_has_come() -> None:
 
     lines = plain(list(to_lines(summarise(events[:7]), REPLAY)))
 
-    assert "GET /  complete up to size 1; the campaign was interrupted  2 experiments in 2 rounds" in lines
+    assert (
+        "GET /  complete up to size 1 for abort(503); the campaign was interrupted  2 experiments in 2 rounds" in lines
+    )
 
 
 def test_a_failing_cut_whose_subsets_are_undecided_is_not_called_minimal() -> None:
@@ -75,7 +79,7 @@ def test_a_failing_cut_whose_subsets_are_undecided_is_not_called_minimal() -> No
 
 
 def test_a_long_list_of_predictions_is_cut_short() -> None:
-    many = tuple(points(f"a/{number}", "b/1") for number in range(PREDICTED_SHOWN + 2))
+    many = tuple(cut(f"a/{number}", "b/1") for number in range(PREDICTED_SHOWN + 2))
     pay = replace(summarise(EVENTS).requests[1], predicted=many)
 
     lines = plain(list(to_lines(replace(summarise(EVENTS), requests=(pay,)), REPLAY)))
@@ -100,7 +104,9 @@ def test_an_older_campaign_that_recorded_less_is_shown_all_the_same() -> None:
     lines = plain(list(to_lines(summarise([first, ended, RunFinished(reason="")]), REPLAY)))
 
     assert lines == (
-        "GET /  complete up to size 3  0 experiments, 0 requests\n\n0 minimal cuts in 1 request class, 0 experiments"
+        "GET /  complete up to size 3 for abort(503)  0 experiments, 0 requests\n\n"
+        "0 minimal cuts in 1 request class, 0 experiments\n"
+        "Said of calls that fail by abort(503); nothing is said of other ways to fail"
     )
 
 
@@ -128,5 +134,28 @@ def test_where_requests_vary_the_report_says_what_may_have_been_overlooked_and_w
         "    user sees  500; fails a share of requests: those that call currency/Convert, 5 of 10",
         "    evidence   failed 5 of 10 times, that is 24 % to 76 % of requests, never without; trace aaaaaaaa bbbbbbbb",
     ]
-    assert "  ~ degraded  cart/GetCart:grpc(14)  200, but `total` was 19.99, is 0" in lines
+    assert "  ~ wrong     cart/GetCart:grpc(14)  200, but wrong: `total` was 19.99, is 0" in lines
     assert SCOPE in lines
+
+
+def test_of_failures_that_begin_alike_what_differs_is_quoted() -> None:
+    begin = (
+        "could not place the order (checkout/PlaceOrder: the order of the user could not be placed because of this: "
+    )
+    says = [begin + "no quote (shipping/GetQuote)", begin + "no charge (payment/Charge)"]
+    events = [
+        CampaignStarted(requests=("GET /",), max_size=1),
+        *(
+            experiment("GET /", Verdict.FAILED, f"500 with `{text[:120]}…`", point, says=text)
+            for text, point in zip(says, ("shipping/GetQuote", "payment/Charge"), strict=True)
+        ),
+        RequestFinished(request="GET /", complete_up_to=1, reason=""),
+        RunFinished(reason=""),
+    ]
+
+    lines = plain(list(to_lines(summarise(events), REPLAY))).splitlines()
+
+    assert [line for line in lines if "user sees" in line] == [
+        "    user sees  500 with `…this: no charge (payment/Charge)`",
+        "    user sees  500 with `…this: no quote (shipping/GetQuote)`",
+    ]
