@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from cutset.config.explore import Config, load_config
     from cutset.errors import CutsetError
     from cutset.model.campaign import Campaign
-    from cutset.model.fault import Cut, Effect, Fault, format_cut
+    from cutset.model.effect import Effect
+    from cutset.model.fault import Cut, Fault, format_cut
     from cutset.model.finding import Finding
     from cutset.model.outcome import Outcome, Verdict
     from cutset.model.point import Point
@@ -81,7 +82,8 @@ _PLACES = {
     "config.explore": ("Config", "load_config"),
     "errors": ("CutsetError",),
     "model.campaign": ("Campaign",),
-    "model.fault": ("Cut", "Effect", "Fault", "format_cut"),
+    "model.effect": ("Effect",),
+    "model.fault": ("Cut", "Fault", "format_cut"),
     "model.finding": ("Finding",),
     "model.outcome": ("Outcome", "Verdict"),
     "model.point": ("Point",),

@@ -2,29 +2,34 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.samples.recorded_campaign import KEY, Row, forged, recorded_campaign, rows_of
-from tests.samples.simulated_systems import cut, point, systems
+from tests.samples.simulated_campaign import SETTINGS
+from tests.samples.simulated_systems import point, systems
+from tests.samples.simulated_systems import points as cut
 
 from cutset.check import Proof, check
 from cutset.errors import InputError, UsageError
+from cutset.model.effect import UNAVAILABLE, Effect, EffectChoice
 from cutset.model.event import CampaignStarted, ExperimentFinished, RequestAudited, RequestFinished
 from cutset.model.fault import Cut, Fault, cut_of, points_of
-from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.outcome import CallSeen, Outcome, Points, Verdict
+from cutset.model.point import Point
 from cutset.model.proof import CheckedCampaign
 from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.search.cuts import CutSearch
 from cutset.search.strategy import Certificates, SearchSettings
 from cutset.simulation.brute_force import minimal_cuts_by_brute_force
 from cutset.simulation.drive import drive
-from cutset.simulation.programs import Bother, ProgramLaboratory
+from cutset.simulation.program_laboratory import Bother, ProgramLaboratory
 from cutset.simulation.random_programs import Taste, random_request
 from cutset.simulation.simulated import All, Call, Conditions, FirstOf, Optional, Simulation, System, all_points
 from cutset.store.codec import event_from_json, event_to_json
@@ -47,11 +52,11 @@ def failed(*faults: str, calls: Points = NOBODY, **fields: Any) -> Outcome:
 
 
 def proof(*runs: Outcome, usual: Points = NOBODY) -> Proof:
-    return Proof(runs, usual, NOBODY)
+    return Proof(runs, usual, NOBODY, EffectChoice())
 
 
 def is_decided(known: Proof, *points: str) -> bool:
-    return known.survives(known.mask(cut(*points)))
+    return known.survives(known.mask(cut_of(cut(*points))))
 
 
 # What a run decides
@@ -73,7 +78,7 @@ def test_a_call_that_failed_by_itself_is_in_the_zone() -> None:
         survived("callee", calls=cut("server", "callee"), failed=cut("server", "callee")),
     )
 
-    assert known.first_open(1) == (cut("server"), 0)
+    assert known.first_open(1) == (cut_of(cut("server")), 0)
     assert not is_decided(known, "server")
     assert not is_decided(known, "server", "callee")
 
@@ -81,13 +86,13 @@ def test_a_call_that_failed_by_itself_is_in_the_zone() -> None:
 def test_a_failed_run_proves_what_fired_and_no_more() -> None:
     known = proof(survived(calls=cut("a", "b")), failed("a", "b", fired=cut("a")))
 
-    assert [known.points_in(each) for each in known.failing] == [cut("a")]
+    assert [points_of(known.faults_in(each)) for each in known.failing] == [cut("a")]
 
 
 def test_if_what_fired_is_known_to_survive_the_trace_of_the_failure_was_not_whole() -> None:
     known = proof(survived("a", calls=cut("a", "b")), failed("a", "b", fired=cut("a")))
 
-    assert [known.points_in(each) for each in known.failing] == [cut("a", "b")]
+    assert [points_of(known.faults_in(each)) for each in known.failing] == [cut("a", "b")]
 
 
 def test_where_runs_vary_a_leaf_has_the_calls_of_all_of_them() -> None:
@@ -160,7 +165,7 @@ def brute_first_open(known: Proof, points: Points, most: int) -> int:
     """The size up to which each set is decided, by asking for each."""
     for size in range(most + 1):
         for chosen in combinations(sorted(points), size):
-            mask = known.mask(frozenset(chosen))
+            mask = known.mask(cut_of(chosen))
             if not known.survives(mask) and not any(cut & mask == cut for cut in known.failing):
                 return size - 1
     return most
@@ -174,7 +179,7 @@ def test_no_set_is_passed_by_and_none_is_said_to_be_decided_that_may_fail(
     points = sorted(all_points(system))
     sets = [frozenset(each) for size in range(4) for each in combinations(points, size)]
     chosen = data.draw(st.lists(st.sampled_from(sets), max_size=40)) + sets[: data.draw(st.integers(0, len(sets)))]
-    runs = [simulation.run(each) for each in chosen]
+    runs = [simulation.run(cut_of(each)) for each in chosen]
     known = proof(*(run for run in runs if run.fired or not run.cut))
 
     _, proven = known.first_open(3)
@@ -182,7 +187,7 @@ def test_no_set_is_passed_by_and_none_is_said_to_be_decided_that_may_fail(
     if known.replicas:
         assert proven == brute_first_open(known, frozenset(points), 3)
     truth = {each for each in minimal_cuts_by_brute_force(system, 3) if len(each) <= proven}
-    assert truth == {found for each in known.failing if len(found := known.points_in(each)) <= proven}
+    assert truth == {found for each in known.failing if len(found := known.faults_in(each)) <= proven}
 
 
 def explored(simulation: Simulation) -> list[Outcome]:
@@ -198,7 +203,7 @@ def test_the_checker_alone_could_explore_and_then_no_run_can_be_spared(system: S
     """Theorem 2: as many runs as there are sets that fire as a whole and contain no failing one."""
     runs = explored(Simulation(system))
 
-    assert {run.fired for run in runs if run.verdict is Verdict.FAILED} == minimal_cuts_by_brute_force(system, 3)
+    assert {run.cut for run in runs if run.verdict is Verdict.FAILED} == minimal_cuts_by_brute_force(system, 3)
     for number in range(len(runs)):
         _, proven = proof(*runs[:number], *runs[number + 1 :]).first_open(3)
         assert proven < 3
@@ -213,17 +218,17 @@ def test_too_many_sets_are_not_claimed_to_be_checked(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("cutset.check.MOST_SETS", 3)
     without_c, opened = runs[:3], cut("c")
-    assert proof(*without_c).first_open(3) == (opened, 0)  # and not passed by for want of room
+    assert proof(*without_c).first_open(3) == (cut_of(opened), 0)  # and not passed by for want of room
 
 
 def test_a_fault_that_fired_where_none_was_expected_to_is_part_of_what_fails() -> None:
     """Else nothing would be left of the set that failed, and everything contains nothing."""
     runs = [survived(calls=cut("a", "b")), failed("stray", "a"), failed("stray")]
 
-    known = Proof(runs, cut("a", "b"), cut("stray"))
+    known = Proof(runs, cut("a", "b"), cut("stray"), EffectChoice())
 
-    assert [known.points_in(each) for each in known.failing] == [cut("stray")]
-    assert known.first_open(1) == (cut("a"), 0)
+    assert [points_of(known.faults_in(each)) for each in known.failing] == [cut("stray")]
+    assert known.first_open(1) == (cut_of(cut("a")), 0)
 
 
 # Campaigns, in real ledgers
@@ -280,7 +285,7 @@ def test_each_experiment_of_an_exact_campaign_is_needed_or_another_shows_the_sam
         (lambda outcome: replace(outcome, calls=NOBODY), "what fired was not planned, or not called"),
         (lambda outcome: replace(outcome, failures=1), "it failed 1 times, not 2"),
         (lambda outcome: replace(outcome, healthy_after=False), "was not asked for without it, right after"),
-        (lambda outcome: replace(outcome, cut=halved(outcome)), "every call"),
+        (lambda outcome: replace(outcome, cut=halved(outcome)), "a share of the calls"),
     ],
 )
 def test_a_finding_needs_all_of_its_evidence(
@@ -397,11 +402,11 @@ def test_what_is_only_trusted_to_fail_is_no_proof(tmp_path: Path) -> None:
     began = {"across_requests": "trust"}
     baseline = survived(calls=cut("a"))
 
-    checked = checked_events(tmp_path, events_of(baseline, predicted=(cut("a"),), exact_up_to=0, began=began))
+    checked = checked_events(tmp_path, events_of(baseline, predicted=(cut_of(cut("a")),), exact_up_to=0, began=began))
 
     assert not checked.refuted
     assert not checked.proven
-    assert checked.requests[0].trusted == (cut("a"),)
+    assert checked.requests[0].trusted == (cut_of(cut("a")),)
 
 
 @pytest.mark.parametrize("shows_it", [True, False])
@@ -446,13 +451,32 @@ def test_runs_that_vary_say_what_share_may_be_overlooked(tmp_path: Path) -> None
     assert 0.26 < request.overlooked < 0.27
 
 
+def test_where_runs_vary_what_survived_once_proves_nothing(tmp_path: Path) -> None:
+    calls = cut("a", "b")
+    weak = [survived("a", calls=calls), survived("b", calls=calls, trials=10)]
+
+    def refuted(*more: Outcome, varies: str) -> tuple[str, ...]:
+        events = events_of(survived(calls=calls), *weak, *more, complete_up_to=1, exact_up_to=1)
+        told = [replace(each, varies=varies) if isinstance(each, RequestAudited) else each for each in events]
+        begun = [replace(each, max_size=1, trials=10) if isinstance(each, CampaignStarted) else each for each in told]
+        folder = tmp_path / f"{len(more)}{varies}"
+        folder.mkdir()
+        return checked_events(folder, begun).refuted
+
+    assert refuted(varies="") == ()
+    assert refuted(varies="at times") == (
+        "R: said to be exact up to size 1, but nothing decides simulated/a:abort(503)",
+    )
+    assert refuted(survived("a", calls=calls, trials=10), varies="at times") == ()
+
+
 def test_a_degradation_needs_evidence_too(tmp_path: Path) -> None:
     calls = cut("a")
     unproven = replace(survived("a", calls=calls, fired=NOBODY), verdict=Verdict.DEGRADED)
 
     (wrong, *_) = checked_events(tmp_path, events_of(survived(calls=calls), unproven, complete_up_to=0)).refuted
 
-    assert wrong == "R: the degradation simulated/a is not proven: no fault is proven to have fired"
+    assert wrong == "R: the degradation simulated/a:abort(503) is not proven: no fault is proven to have fired"
 
 
 # The file
@@ -508,7 +532,7 @@ def test_what_the_exact_search_calls_complete_the_checker_proves(seed: int) -> N
     simulation = Simulation(system, Conditions(seed=seed))
 
     class Recording:
-        def run(self, faults: Points) -> Outcome:
+        def run(self, faults: Cut) -> Outcome:
             runs.append(simulation.run(faults))
             return runs[-1]
 
@@ -518,9 +542,9 @@ def test_what_the_exact_search_calls_complete_the_checker_proves(seed: int) -> N
     known = proof(*runs)
     assert search.result().complete_up_to == known.first_open(3)[1] == 3
     assert set(search.result().minimal_cuts) == {
-        found for each in known.failing if len(found := known.points_in(each)) <= 3
+        found for each in known.failing if len(found := known.faults_in(each)) <= 3
     }
-    assert {points_of(run.cut) for run in runs if run.verdict is Verdict.FAILED} >= set(search.result().minimal_cuts)
+    assert {run.cut for run in runs if run.verdict is Verdict.FAILED} >= set(search.result().minimal_cuts)
 
 
 @pytest.mark.parametrize("certificates", Certificates)
@@ -540,3 +564,251 @@ def test_of_request_programs_what_either_search_claims_is_not_refuted(number: in
 
     assert known.first_open(3)[1] >= result.exact_up_to
     assert known.first_open(3, more_hurts=True)[1] >= result.complete_up_to
+
+
+# Several effects
+
+
+EFFECTS = EffectChoice((UNAVAILABLE, Effect.parse("timeout")), (("simulated/p3", (Effect.parse("empty"),)),))
+MANY = tuple(Point("simulated", f"p{number}") for number in range(4))
+
+
+@dataclass(frozen=True)
+class DecisionTree:
+    """A request of which nothing is known but that it is deterministic: what it calls next, and how it ends, follows
+    from what happened at each call so far."""
+
+    seed: int
+
+    def run(self, cut: Cut) -> Outcome:
+        fault_at = {fault.point: fault for fault in cut}
+        history: list[str] = []
+        called: list[Point] = []
+        random = Random(f"{self.seed} {history}")
+        while (left := [point for point in MANY if point not in called]) and random.random() < 0.9:
+            called.append(random.choice(left))
+            history.append(str(fault_at.get(called[-1], called[-1])))
+            random = Random(f"{self.seed} {history}")
+        fails = bool(fault_at.keys() & set(called)) and random.random() < 0.3
+        evidence: dict[str, Any] = {"trials": 2, "failures": 2, "healthy_after": True} if fails else {}
+        verdict = Verdict.FAILED if fails else Verdict.SURVIVED
+        fired = frozenset(called) & fault_at.keys()
+        return Outcome(cut, verdict, calls=frozenset(called), fired=fired, **evidence)
+
+
+def plans(most: int) -> list[Cut]:
+    """All sets of so many faults, at most one per point."""
+    faults = [Fault(point, effect) for point in MANY for effect in EFFECTS.at(point)]
+    sets = [frozenset(each) for size in range(most + 1) for each in combinations(faults, size)]
+    return [each for each in sets if len(points_of(each)) == len(each)]
+
+
+def minimal(cuts: list[Cut]) -> set[Cut]:
+    return {each for each in cuts if not any(other < each for other in cuts)}
+
+
+def of_effects(*runs: Outcome) -> Proof:
+    return Proof(runs, NOBODY, NOBODY, EFFECTS)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_the_checker_takes_as_decided_is_what_brute_force_finds_whatever_the_effects(seed: int) -> None:
+    tree = DecisionTree(seed)
+    runs = [tree.run(frozenset())]
+    while runs[0].calls and (missing := of_effects(*runs).first_open(3)[0]) is not None:
+        runs.append(tree.run(missing))
+    if not runs[0].calls:  # then everything survives in vain
+        return
+    known = of_effects(*runs)
+    truth = minimal([each for each in plans(3) if tree.run(each).verdict is Verdict.FAILED])
+
+    assert {known.faults_in(each) for each in known.failing} == truth
+    for plan in plans(3):
+        assert known.fails(plan) == any(each <= plan for each in truth)
+        if known.survives(known.mask(plan)):
+            assert tree.run(plan).verdict is Verdict.SURVIVED
+    for number in range(len(runs)):  # and none of them can be spared
+        assert of_effects(*runs[:number], *runs[number + 1 :]).first_open(3)[1] < 3
+
+
+def with_effect(outcome: Outcome, effect: str) -> Outcome:
+    return replace(outcome, cut=cut_of(points_of(outcome.cut), Effect.parse(effect)))
+
+
+def test_nothing_is_concluded_from_one_effect_to_another() -> None:
+    runs = [survived(calls=cut("a", "b")), survived("a", calls=cut("a", "b")), survived("b", calls=cut("a", "b"))]
+    both = survived("a", "b", calls=cut("a", "b"))
+    slow = [with_effect(each, "timeout") for each in runs[1:]]
+
+    assert of_effects(*runs, both).first_open(2)[1] == 0
+    opened, size = of_effects(*runs, both, *slow).first_open(2)
+    assert size == 1  # that each is survived when it is slow says nothing of one that is slow beside one that fails
+    assert opened is not None
+    assert len(points_of(opened)) == 2
+
+
+def test_a_call_that_turned_to_another_replica_when_one_answered_503_may_wait_for_a_slow_one() -> None:
+    turned = survived("a#1", calls=cut("a#1", "a#2"), retried=cut("a#1", "a#2"))
+    known = of_effects(survived(calls=cut("a#1")), survived(calls=cut("a#2")), turned)
+
+    assert known.survives(known.mask(cut_of(cut("a#2"))))
+    assert not known.survives(known.mask(cut_of(cut("a#2"), Effect.parse("timeout"))))
+
+
+ALONE = [
+    survived(calls=cut("a", "b")),
+    *(
+        with_effect(survived(each, calls=cut("a", "b")), effect)
+        for each in "ab"
+        for effect in ("abort(503)", "timeout")
+    ),
+]
+
+
+def tried(*events: Any, certificates: str, **told: Any) -> list[Any]:
+    began = {"certificates": certificates, "effects": EFFECTS}
+    return events_of(*events, complete_up_to=2, **told, began=began)
+
+
+def test_effects_that_look_alike_may_stand_for_each_other_only_where_that_is_said_to_be_assumed(tmp_path: Path) -> None:
+    both = survived("a", "b", calls=cut("a", "b"))
+    (tmp_path / "classes").mkdir()
+    (tmp_path / "exact").mkdir()
+
+    by_classes = checked_events(tmp_path / "classes", tried(*ALONE, both, certificates="classes", exact_up_to=1))
+    exact = checked_events(tmp_path / "exact", tried(*ALONE, both, certificates="exact", exact_up_to=2))
+
+    assert not by_classes.refuted
+    assert not by_classes.proven
+    assert (by_classes.requests[0].proven_up_to, by_classes.requests[0].assumed_up_to) == (1, 2)
+    assert "nothing decides" in exact.refuted[0]
+
+
+def test_effects_that_make_other_calls_do_not_stand_for_each_other(tmp_path: Path) -> None:
+    unlike = [*ALONE[:-1], with_effect(survived("b", calls=cut("a", "b", "fallback")), "timeout")]
+    both = survived("a", "b", calls=cut("a", "b"))
+
+    checked = checked_events(tmp_path, tried(*unlike, both, certificates="classes", exact_up_to=1))
+
+    assert "nothing" in checked.refuted[0]
+
+
+def test_an_effect_that_was_left_out_at_a_call_is_missed(tmp_path: Path) -> None:
+    """The mutation that a search which forgets an effect would be."""
+    checked = checked_events(tmp_path, tried(*ALONE[:-1], certificates="classes", exact_up_to=1))
+
+    assert checked.refuted == ("R: said to be exact up to size 1, but nothing decides simulated/b:timeout",)
+
+
+def test_a_fault_of_an_effect_that_is_not_tried_there_and_two_at_one_call_prove_nothing(tmp_path: Path) -> None:
+    garbled = with_effect(failed("a", calls=cut("a", "b")), "garbled")
+    twice = failed("b", calls=cut("a", "b"))
+    twice = replace(twice, cut=twice.cut | cut_of(points_of(twice.cut), Effect.parse("timeout")))
+
+    refuted = checked_events(tmp_path, tried(ALONE[0], garbled, twice, certificates="exact")).refuted
+
+    assert any("simulated/a:garbled is not tried in this campaign" in each for each in refuted)
+    assert any("a call has two faults" in each for each in refuted)
+
+
+def test_a_call_at_which_no_effect_is_possible_is_named_and_nothing_is_proven_of_all(tmp_path: Path) -> None:
+    began = {"effects": EffectChoice((Effect.parse("connection-refused"),))}
+
+    checked = checked_events(tmp_path, events_of(survived(calls=cut("a")), began=began))
+
+    assert not checked.refuted
+    assert not checked.proven
+    assert checked.requests[0].untried == cut("a")
+
+
+def test_a_fault_for_a_second_call_is_decided_by_a_run_with_one_call_if_all_calls_are_told() -> None:
+    choice = EffectChoice((Effect.parse("abort(503),call=2"),))
+    point = Point.parse("a>rpc/httpx/GET /x")
+    once = CallSeen(point, "", "200", 1)
+
+    def opened(*seen: CallSeen) -> Cut | None:
+        run = Outcome(frozenset(), Verdict.SURVIVED, calls=frozenset({point}), seen=seen)
+        return Proof([run], NOBODY, NOBODY, choice).first_open(1)[0]
+
+    assert opened(once) is None
+    assert opened(once, once) == cut_of([point], choice.usual[0])
+    assert opened() == cut_of([point], choice.usual[0])
+
+
+SEVERAL = EffectChoice(tuple(map(Effect.parse, ("abort(503)", "timeout", "garbled", "abort(503),attempts=1"))))
+
+
+@pytest.mark.parametrize("certificates", Certificates)
+@pytest.mark.parametrize("number", range(10))
+def test_of_several_effects_what_either_search_claims_is_not_refuted(number: int, certificates: Certificates) -> None:
+    request = random_request(f"effects {number}", Taste("checked", points=(4, 7)))
+    laboratory = ProgramLaboratory(request, Bother())
+    runs = [laboratory.run(frozenset())]
+    search = CutSearch(SearchSettings(2, certificates, effects=SEVERAL))
+    search.learn(runs[0])
+    while asked := search.ask(100):
+        for faults in asked:
+            runs.append(laboratory.run(faults))
+            search.learn(runs[-1])
+    result = search.result()
+    known = Proof([run for run in runs if run.verdict is not Verdict.UNKNOWN], NOBODY, NOBODY, SEVERAL)
+
+    assert known.first_open(2)[1] >= result.exact_up_to
+    by_classes = certificates == "classes"
+    assert known.first_open(2, more_hurts=True, alike=by_classes)[1] >= result.complete_up_to
+    found = {known.faults_in(each) for each in known.failing}
+    assert {each for each in found if len(each) <= result.complete_up_to} <= set(result.minimal_cuts)
+
+
+TWO = EffectChoice((UNAVAILABLE, Effect.parse("timeout")))
+
+
+@pytest.fixture(scope="module")
+def recorded_effects(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    systems: dict[str, System] = {  # replicas are told apart with one effect only
+        "GET /": All((Call("session"), Call("products"), Optional(Call("ads")))),
+        "POST /checkout": All(
+            (FirstOf((Call("charge"), Call("backup"))), Optional(Call("recommend"), Call("currency")))
+        ),
+    }
+    folder = tmp_path_factory.mktemp("effects")
+    return recorded_campaign(folder, settings=replace(SETTINGS, effects=TWO), systems=systems)
+
+
+def test_what_a_true_campaign_with_two_effects_claims_is_proven(recorded_effects: Path) -> None:
+    checked = check(recorded_effects, key=KEY)
+
+    assert checked.proven
+    assert {each.proven_up_to for each in checked.requests} == {2}
+    assert all(each.faults == 2 * each.points for each in checked.requests)
+
+
+def test_no_experiment_of_two_effects_can_be_left_out_or_be_given_the_other_effect(
+    recorded_effects: Path, tmp_path: Path
+) -> None:
+    rows = rows_of(recorded_effects)
+
+    def swapped(outcome: Outcome) -> Outcome:
+        others = {UNAVAILABLE: TWO.usual[1], TWO.usual[1]: UNAVAILABLE}
+        return replace(outcome, cut=frozenset(Fault(each.point, others[each.effect]) for each in outcome.cut))
+
+    for number, event in experiments(rows):
+        if event.outcome.cut:
+            assert check(forged(recorded_effects, tmp_path, [*rows[:number], *rows[number + 1 :]])).refuted
+            other = with_outcome(rows[number], swapped)
+            assert check(forged(recorded_effects, tmp_path, [*rows[:number], other, *rows[number + 1 :]])).refuted
+
+
+@pytest.mark.parametrize("effects", [("abort(503)",), ("abort(503)", "timeout", "empty"), ("garbled",)])
+def test_effects_that_were_not_tried_cannot_be_claimed_and_those_that_were_not_be_hidden(
+    recorded_effects: Path, tmp_path: Path, effects: tuple[str, ...]
+) -> None:
+    def told(row: Row) -> Row:
+        at, kind, fields = row
+        if kind != "CampaignStarted":
+            return row
+        started = event_from_json(kind, fields)
+        assert isinstance(started, CampaignStarted)
+        return at, *event_to_json(replace(started, effects=EffectChoice(tuple(map(Effect.parse, effects)))))
+
+    assert check(forged(recorded_effects, tmp_path, [told(row) for row in rows_of(recorded_effects)])).refuted

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from cutset.check import check
 from cutset.errors import RefutedError
+from cutset.inject.signing import seal_of
 from cutset.model.proof import CheckedCampaign
 from cutset.store.ledger import NAME
 
@@ -21,7 +22,7 @@ def check_campaign(
     With a `key`, that in `CUTSET_KEY` when it was recorded, its seal is verified, too. `tell` is told which request is
     looked at.
     """
-    return check(Path(store) / NAME, campaign, key=key, tell=tell)
+    return check(Path(store) / NAME, campaign, key=seal_of(key), tell=tell)
 
 
 def exit_code(checked: CheckedCampaign) -> int:

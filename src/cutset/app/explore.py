@@ -5,6 +5,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cutset.app.bench import open_bench
 from cutset.app.mesh import mesh_file_of, mesh_situation
 from cutset.campaign.explore import explore as run_campaign
 from cutset.config.explore import Config, request_named
@@ -12,16 +13,19 @@ from cutset.errors import CutsetError, TargetError, UsageError
 from cutset.experiment.mesh_checks import MeshSituation
 from cutset.experiment.mesh_laboratory import MeshLaboratory
 from cutset.experiment.preflight import preflight
-from cutset.experiment.trial import Bench
+from cutset.inject.signing import seal_of
 from cutset.model.event import CampaignEvent
 from cutset.model.finding import Finding, findings_of
-from cutset.model.mesh import MeshSpec
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.run import Loop, RunStarted
 from cutset.store.ledger import Ledger, open_existing_ledger, open_ledger
 from cutset.store.runs import campaign_events, fingerprint, new_run, resumed_run, unfinished_run
-from cutset.traces.collector import collect, not_received
-from cutset.workload.send import open_client
+from cutset.traces.collector import not_received
+
+UNSEEN = (
+    "calls that services make without the context of a request are seen only if all requests are traced: "
+    "`cutset install --trace-all`"
+)
 
 
 async def explore(
@@ -44,22 +48,24 @@ async def explore(
         # What outcomes depend on. Limits may change between an interruption and the resumption.
         fingerprint=fingerprint(
             requests=config.requests,
-            effect=config.effect,
+            effects=config.effects,
             points=config.points,
-            target=(config.target.url, config.target.environment),
+            target=(config.target.url, config.target.environment, *sorted(config.target.stores.items())),
         ),
         command=command,
         config=str(config.path) if config.path and command == "explore" else "",
         part_of=part_of,
     )
-    with open_ledger(store, key=key) as ledger:
+    settings = config.campaign  # refuses what does not go together before anything is sent
+    with open_ledger(store, key=seal_of(key)) as ledger:
         if resume:
             unfinished_run(ledger, started)  # raises before anything is sent, if there is none
         async with open_laboratory(config, key, on_note) as laboratory:
             with (resumed_run if resume else new_run)(ledger, started) as run:
                 for event in campaign_events(ledger, run):
                     yield event
-                campaign = run_campaign(run, config.requests, laboratory, ledger, config.campaign)
+                settings = replace(settings, replicas=laboratory.replicas or settings.replicas)
+                campaign = run_campaign(run, config.requests, laboratory, ledger, settings)
                 async with aclosing(campaign) as events:
                     async for event in events:
                         yield event
@@ -74,9 +80,15 @@ async def open_laboratory(
     async with open_bench(config, key, mesh) as bench:
         if on_note and (deaf := bench.collector.not_received):
             on_note(f"{not_received(deaf)}; `collector` in the configuration takes others")
+        if on_note and (config.istio or config.collector.server):
+            on_note(UNSEEN)
         found = await preflight(bench, config.requests, config.collector, mesh)
         if fatal := [check for check in found.wrong if check.fatal]:
             raise TargetError("; ".join(check.text for check in fatal), hint=fatal[0].remedy)
+        if config.istio:
+            from cutset.app.draining import wait_until_drained  # noqa: PLC0415 -- loads the client of Kubernetes
+
+            await wait_until_drained(config.istio, on_note)
         measured = replace(bench, export_interval=found.export_interval)
         limits = config.limits
         yield MeshLaboratory(
@@ -95,42 +107,6 @@ def _mesh_beside(config: Config) -> MeshSituation | None:
     return None
 
 
-@asynccontextmanager
-async def open_bench(config: Config, key: bytes, mesh: MeshSituation | None) -> AsyncIterator[Bench]:
-    """A mesh that runs tells what its servers are called, and which there are if the configuration does not say."""
-    receiver, spec = config.collector, mesh.spec if mesh and mesh.running else config.mesh
-    names = _server_names(spec)
-    async with (
-        collect(
-            host=receiver.host,
-            http_port=receiver.http_port,
-            grpc_port=receiver.grpc_port,
-            others=receiver.others,
-            hint="Choose another with `collector.host`, `.http_port`, `.grpc_port` or those of Jaeger and Zipkin, "
-            "in the configuration",
-        ) as collector,
-        open_client(config.limits.parallel) as client,
-    ):
-        yield Bench(
-            target=replace(config.target, names=names, health=config.target.health or tuple(names)),
-            key=key,
-            collector=collector,
-            client=client,
-            level=config.points,
-            trace_timeout=config.limits.trace_timeout,
-            export_interval=receiver.export_interval,
-        )
-
-
-def _server_names(mesh: MeshSpec | None) -> dict[str, str]:
-    """By address, the replicas as reports call them."""
-    return {
-        address: f"{service.name}#{number}"
-        for service in (mesh.services if mesh else ())
-        for number, address in enumerate(service.replicas, start=1)
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class Retrial:
     """A finding, and what came of it now."""
@@ -141,7 +117,7 @@ class Retrial:
 
 async def replay_finding(config: Config, finding_id: str, *, key: bytes, store: Path) -> Retrial:
     with open_existing_ledger(store) as ledger:
-        finding = _find(ledger, finding_id)
+        finding = find_finding(ledger, finding_id)
     request = request_named(finding.request, config.requests)
     async with open_laboratory(config, key) as laboratory:
         audited = await laboratory.audit(request)
@@ -150,7 +126,7 @@ async def replay_finding(config: Config, finding_id: str, *, key: bytes, store: 
         return Retrial(finding, await laboratory.run(request, finding.cut))
 
 
-def _find(ledger: Ledger, finding_id: str) -> Finding:
+def find_finding(ledger: Ledger, finding_id: str) -> Finding:
     """In all campaigns, also in those that verified a hardening."""
     known: dict[str, Finding] = {}
     for run in ledger.runs(Loop.CAMPAIGN):

@@ -1,7 +1,6 @@
 """Hardens against what a campaign found: decides what, tries it on the running system, and says what it comes to."""
 
 import asyncio
-import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -10,17 +9,18 @@ from pathlib import Path
 
 from cutset.app.explore import explore, open_laboratory
 from cutset.app.harden_grounds import Grounds, bounds_of_rates, failure_rates_of, gather, known_rates
+from cutset.app.harden_place import Apply, Steps, opened_place, services_of_file
 from cutset.app.harden_problem import HardenOptions, best_choice, classes_of, posed_problem
+from cutset.app.harden_undo import put_right
 from cutset.app.report import read_campaign
-from cutset.config.explore import Config, load_mesh
+from cutset.config.explore import Config
 from cutset.config.harden import HardenChoice
-from cutset.errors import CutsetError, InputError, UsageError
+from cutset.errors import InputError, UsageError
 from cutset.harden.decision import Decision, Hardening, advice_of, sites_of
 from cutset.harden.frontier import frontier
 from cutset.harden.odds import Odds, hardened_by, odds_of, within_bounds
 from cutset.harden.verification import verification_of
 from cutset.inject.local.change import require_changeable
-from cutset.inject.local.mesh import refused_by_envoy
 from cutset.lineage.path import Level
 from cutset.manifests import folder
 from cutset.manifests.istio import istio_manifests
@@ -34,10 +34,9 @@ from cutset.model.hardening import (
     MeshChanging,
     MeshRestored,
 )
-from cutset.model.mesh import MeshService
 from cutset.model.outcome import Verdict
 from cutset.model.run import Loop, RunFinished, RunStarted
-from cutset.report.replaying import replay_command, resume_command
+from cutset.report.replaying import replay_command, resume_command, undo_command
 from cutset.store.ledger import Ledger, open_ledger
 from cutset.store.runs import campaign_events, fingerprint, hardening_events, new_run, resumed_run
 from cutset.verify.run import Undertaking, try_hardening
@@ -51,20 +50,6 @@ class Decided:
     wishes: HardenChoice
     options: HardenOptions
     decision: Decision
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """What to do with the running system."""
-
-    mesh_file: Path | None = None  # of the local mesh, where there is one
-    apply: bool = False  # change it
-    verify: bool = False  # inject every known cut again
-    explore: bool = True  # and look for new ones
-
-    def __post_init__(self) -> None:
-        if self.apply and self.mesh_file is None:
-            raise UsageError("There is no mesh.yaml to change", hint="Name it with `--mesh`")
 
 
 def decide(store: Path, campaign: str, wishes: HardenChoice, options: HardenOptions) -> Decided:
@@ -88,7 +73,8 @@ async def try_out(
     grounds, config = decided.grounds, _as_explored(config, decided.grounds.campaign.summary.started)
     if steps.apply:
         _require_decided(grounds)
-        await asyncio.to_thread(require_changeable, steps.mesh_file or Path())
+        if steps.apply is Apply.LOCAL:
+            await asyncio.to_thread(require_changeable, steps.mesh_file or Path())
     started = RunStarted(
         loop=Loop.HARDENING,
         fingerprint=fingerprint(
@@ -101,21 +87,25 @@ async def try_out(
         command="harden",
         config=str(config.path or ""),
     )
+    if steps.apply is Apply.ISTIO and not resume:
+        await put_right(grounds.store)
     with open_ledger(grounds.store) as ledger, (resumed_run if resume else new_run)(ledger, started) as run:
         past = hardening_events(ledger, run)
         for event in past:
             yield event
-        wanted = Undertaking(
-            campaign=grounds.campaign.id,
-            requests=config.requests,
-            services=_services(steps),
-            change=steps.mesh_file if steps.apply else None,
-            recheck=steps.verify,
-            parallel=config.limits.parallel,
-            refused=partial(_refused, steps.mesh_file),
-        )
         restored = False
-        async with open_laboratory(config, key) as laboratory:
+        async with (
+            open_laboratory(config, key) as laboratory,
+            opened_place(steps, config, laboratory) as (place, services),
+        ):
+            wanted = Undertaking(
+                campaign=grounds.campaign.id,
+                requests=config.requests,
+                services=services,
+                place=place,
+                recheck=steps.verify,
+                parallel=config.limits.parallel,
+            )
             record = partial(ledger.append, run)
             trial = try_hardening(decided.decision, wanted, laboratory, past=past, record=record)
             async with aclosing(trial) as events:
@@ -137,6 +127,7 @@ def conclude(decided: Decided, steps: Steps, events: Sequence[TrialEvent] = ()) 
     decision, grounds = decided.decision, decided.grounds
     trial = next((event for event in events if isinstance(event, HardeningStarted)), None)
     observed = next((event for event in events if isinstance(event, CallsObserved)), None)
+    change = next((event for event in events if isinstance(event, MeshChanging)), None)
     again = _campaign_in(events)
     return Hardening(
         campaign=grounds.campaign.id,
@@ -144,9 +135,10 @@ def conclude(decided: Decided, steps: Steps, events: Sequence[TrialEvent] = ()) 
         objective=decided.options.objective,
         decision=decision,
         frontier=frontier(decision.problem),
-        sites=sites_of(decision, trial.services if trial else _services(steps), observed),
+        sites=sites_of(decision, trial.services if trial else services_of_file(steps.mesh_file), observed),
         odds=_odds(decided),
-        change=next((event for event in events if isinstance(event, MeshChanging)), None),
+        change=change,
+        undo=undo_command(change, grounds.store) if change else "",
         health=next((event for event in reversed(events) if isinstance(event, HealthJudged)), None),
         restored=next((event for event in events if isinstance(event, MeshRestored) and not event.interrupted), None),
         verification=verification_of(
@@ -175,11 +167,6 @@ def exit_code(hardening: Hardening) -> int:
     return 3 if found.disappointments else 0
 
 
-def is_undone(change: MeshChanging) -> bool:
-    """Whether the file of the mesh is as it was before."""
-    return change.file.exists() and change.file.read_bytes() == change.original.read_bytes()
-
-
 def _require_decided(grounds: Grounds) -> None:
     last = [event for event in grounds.campaign.events if isinstance(event, RunFinished)]
     if not last or last[-1].reason:
@@ -188,21 +175,6 @@ def _require_decided(grounds: Grounds) -> None:
             f"Campaign `{grounds.campaign.id}` is not finished{why}: what it may still find would be missed",
             hint=f"Go on with `{resume_command(grounds.campaign.started, grounds.store)}`, or leave `--apply` out",
         )
-
-
-def _refused(mesh_file: Path | None, text: str) -> str:
-    """Why no mesh would run from this text."""
-    with tempfile.TemporaryDirectory(prefix="cutset-harden-") as folder:
-        file = Path(folder, mesh_file.name if mesh_file else "mesh.yaml")
-        file.write_text(text)
-        try:
-            return refused_by_envoy(load_mesh(file))
-        except CutsetError as error:
-            return error.message
-
-
-def _services(steps: Steps) -> tuple[MeshService, ...]:
-    return load_mesh(steps.mesh_file).services if steps.mesh_file else ()
 
 
 async def _explore_again(ledger: Ledger, run: str, config: Config, key: bytes) -> AsyncGenerator[CampaignEvent, None]:
@@ -219,7 +191,7 @@ async def _explore_again(ledger: Ledger, run: str, config: Config, key: bytes) -
 
 
 def _as_explored(config: Config, started: CampaignStarted) -> Config:
-    """With the requests, points and size of the campaign, so that results can be compared."""
+    """With the requests, points, effects and size of the campaign, so that results can be compared."""
     level = Level(started.points) if started.points else config.points
     requests = tuple(request for request in config.requests if request.name in started.requests)
     if missing := set(started.requests) - {request.name for request in requests}:
@@ -227,7 +199,8 @@ def _as_explored(config: Config, started: CampaignStarted) -> Config:
             f"The campaign explored `{min(missing)}`, which the configuration does not have",
             hint="Name the configuration that it ran with, with `--config`",
         )
-    return replace(config, requests=requests, points=level, limits=replace(config.limits, max_size=started.max_size))
+    limits = replace(config.limits, max_size=started.max_size)
+    return replace(config, requests=requests, points=level, effects=started.effects, limits=limits)
 
 
 def _campaign_in(events: Sequence[TrialEvent]) -> Campaign | None:

@@ -8,6 +8,7 @@ from cutset.config.harden import HardenChoice, Objective
 from cutset.errors import UsageError
 from cutset.harden.availability import best_for_availability
 from cutset.harden.choose import Infeasible, choose
+from cutset.harden.needs import softened_by_errors
 from cutset.harden.odds import request_classes
 from cutset.harden.probability import RequestClass
 from cutset.harden.problem import CandidateLevel, Choice, Problem, busiest, callers_of, choice_of, problem_of
@@ -38,9 +39,9 @@ def posed_problem(grounds: Grounds, wishes: HardenChoice, options: HardenOptions
         already=wishes.already,
         ranks=grounds.ranks,
         callers=callers_of(grounds.campaign.events),
+        softened=softened_by_errors(grounds.campaign.summary),
     )
-    names = {each.name for each in problem.candidates}
-    names |= {str(Point.parse(name).of_api) for name in names}
+    names = {str(site) for each in problem.candidates for site in (each.site, each.site.of_api)}
     for name in sorted(wishes.fallbacks):
         if why := decides_who_may(Point.parse(name)):
             raise UsageError(
@@ -61,9 +62,7 @@ def best_choice(problem: Problem, grounds: Grounds, wishes: HardenChoice, option
     if options.objective is Objective.COVERAGE:
         return found
     best = best_for_availability(
-        request_classes(
-            grounds.campaign.summary.requests, problem, callers_of(grounds.campaign.events), grounds.traffic
-        ),
+        classes_of(grounds, problem),
         problem.candidates,
         options.budget,
         failure_rates_of(grounds, wishes),
@@ -75,8 +74,8 @@ def best_choice(problem: Problem, grounds: Grounds, wishes: HardenChoice, option
 
 
 def classes_of(grounds: Grounds, problem: Problem) -> list[RequestClass]:
-    callers = callers_of(grounds.campaign.events)
-    return request_classes(grounds.campaign.summary.requests, problem, callers, grounds.traffic)
+    summary, callers = grounds.campaign.summary, callers_of(grounds.campaign.events)
+    return request_classes(summary.requests, problem, callers, grounds.traffic, softened_by_errors(summary))
 
 
 def _high(grounds: Grounds, wanted: Iterable[str]) -> frozenset[str]:

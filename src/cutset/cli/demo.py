@@ -18,11 +18,13 @@ from cutset.app.demo import (
     check_answers,
     free_ports,
     run_boutique,
+    with_more_effects,
 )
 from cutset.app.explore import explore, replay_finding
 from cutset.cli.explore import (
     AcrossRequestsOption,
     CertificatesOption,
+    EffectOption,
     MaxExperimentsOption,
     MaxMinutesOption,
     MaxRoundsOption,
@@ -46,6 +48,7 @@ from cutset.model.summary import CampaignSummary
 def demo_command(
     request: RequestOption = None,
     points: PointsOption = None,
+    effect: EffectOption = None,
     max_size: MaxSizeOption = None,
     parallel: ParallelOption = None,
     strategy: StrategyOption = None,
@@ -67,7 +70,9 @@ def demo_command(
 
     Examples:
 
-    - `cutset demo`: six request classes, cuts of up to three APIs
+    - `cutset demo`: six request classes, cuts of up to three calls answered 503; then two of them with slow and
+      unreadable answers, lost first attempts and dead data stores, in cuts of up to two
+    - `cutset demo -e timeout -e garbled -r "GET /cart"`: other effects
     - `cutset demo --points replica`: one request, down to single replicas
     - `cutset demo --strategy fastfi`: what the published algorithm finds of it
     - `cutset demo --keep`: then click through the shop and break it yourself
@@ -77,11 +82,13 @@ def demo_command(
     key = secrets.token_hex(32).encode()
     with ExitStack() as stack:
         with Console(stderr=True).status("Starting 12 services, Redis, PostgreSQL, NATS and Envoy …"):
-            boutique = stack.enter_context(run_boutique(replicas, key, store))
+            agents = points is not Level.REPLICA  # calls of data stores know no replicas
+            boutique = stack.enter_context(run_boutique(replicas, key, store, agents=agents))
         config = adjusted(
             load_config(boutique.config_file),
             requests=request or (),
             points=points,
+            effects=effect or (),
             limits={
                 "max_size": max_size,
                 "parallel": parallel,
@@ -95,13 +102,18 @@ def demo_command(
         if replay:
             retrial = run_async(replay_finding(config, replay, key=key, store=store))
             raise typer.Exit(show_retrial(retrial, as_json=as_json))
-        events = explore(config, key=key, store=store, command="demo")
-        campaign = run_campaign(events, store, resumable=False)
-        checked = check_campaign(store, campaign.id, key=key)
-        show_campaign(campaign, store, as_json=as_json, checked=checked)
-        require(checked)
-        summary = campaign.summary
-        code = show_check(summary, check_answers(summary, answer_key(summary, config.points, replicas)))
+        asked = (request, points, effect, max_size, strategy, certificates, across_requests, max_experiments)
+        whole_story = not (any(asked) or max_rounds or max_minutes or as_json)
+        code = 0
+        for each in (config, with_more_effects(config)) if whole_story else (config,):
+            events = explore(each, key=key, store=store, command="demo")
+            campaign = run_campaign(events, store, resumable=False)
+            checked = check_campaign(store, campaign.id, key=key)
+            show_campaign(campaign, store, as_json=as_json, checked=checked)
+            require(checked)
+            summary = campaign.summary
+            expected = answer_key(summary, each.points, replicas, agents=agents)
+            code = show_check(summary, check_answers(summary, expected)) or code
         if keep:
             _keep_open(boutique, summary, key)
     raise typer.Exit(code)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from rich.markup import escape
 from cutset.app.check import check_campaign, require
 from cutset.app.explore import Retrial, explore, replay_finding
 from cutset.app.report import exit_code
+from cutset.app.served_run import serve_run
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, RequestOption, StoreOption
 from cutset.cli.output import Console
 from cutset.cli.progress import show_progress
@@ -26,8 +27,7 @@ from cutset.cli.report import (
     show_explanation,
 )
 from cutset.cli.run import run_async
-from cutset.config.explore import adjusted, load_config
-from cutset.config.key import signing_key
+from cutset.config.explore import Config, adjusted, load_config, plan_key
 from cutset.errors import UsageError
 from cutset.lineage.path import Level
 from cutset.model.campaign import Campaign, campaign_of
@@ -40,7 +40,27 @@ from cutset.search.strategy import Certificates
 from cutset.store.codec import to_jsonable
 
 PointsOption = Annotated[Level | None, typer.Option("--points", help="How finely faults are told apart.")]
-MaxSizeOption = Annotated[int | None, typer.Option("--max-size", "-k", min=1, max=9, help="Largest cut to look for.")]
+EffectOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--effect",
+        "-e",
+        metavar="EFFECT",
+        help="What happens to a call, instead of `effects` in the configuration; may be given several times: "
+        "`abort(503)`, `grpc(14)`, `delay(2s)`, `timeout`, `connection-refused`, `connection-reset`, `empty`, "
+        "`truncated`, `garbled`; `,attempts=1` for the first attempt only, `,call=2` for the second call only.",
+    ),
+]
+MaxSizeOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-size",
+        "-k",
+        min=1,
+        max=9,
+        help="Largest cut to look for; by default 3, or 2 where several effects are tried.",
+    ),
+]
 ParallelOption = Annotated[int | None, typer.Option("--parallel", "-p", min=1, max=512, help="Experiments in flight.")]
 MaxExperimentsOption = Annotated[
     int | None, typer.Option("--max-experiments", min=0, help="Stop after so many experiments; 0: no limit.")
@@ -65,7 +85,8 @@ CertificatesOption = Annotated[
         "--certificates",
         help="What a surviving experiment proves. *exact* assumes only that behaviour depends on which faults fire; "
         "*independent* also that failures which do together what they do alone do not upset each other unseen, "
-        "which takes fewer experiments.",
+        "which takes fewer experiments; *classes* besides that effects of a call which look alike by themselves do so "
+        "along with others, which takes fewer still where several effects are tried.",
     ),
 ]
 AcrossRequestsOption = Annotated[
@@ -81,6 +102,7 @@ def explore_command(
     config_file: ConfigOption = DEFAULT_CONFIG,
     request: RequestOption = None,
     points: PointsOption = None,
+    effect: EffectOption = None,
     max_size: MaxSizeOption = None,
     parallel: ParallelOption = None,
     strategy: StrategyOption = None,
@@ -96,13 +118,28 @@ def explore_command(
     junit_file: JunitOption = None,
     sarif_file: SarifOption = None,
     source: SourceOption = None,
+    in_cluster: Annotated[
+        bool, typer.Option("--in-cluster", help="Run as a Job in the cluster, and fetch what it finds.")
+    ] = False,
+    attach: Annotated[
+        bool, typer.Option("--attach", help="With `--in-cluster`: to the Job that is there already.")
+    ] = False,
+    image: Annotated[
+        str, typer.Option("--image", help="With `--in-cluster`: by default that of the collector there.")
+    ] = "",
+    print_only: Annotated[
+        bool,
+        typer.Option("--print", help="With `--in-cluster`: the Job as a manifest, but for the key."),
+    ] = False,
+    serve_port: Annotated[int, typer.Option("--serve-port", hidden=True, help="Where the Job is fetched.")] = 0,
     as_json: JsonOption = False,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Find every minimal cut, up to a size, of the requests in cutset.yaml, by experiments on the running target.
 
     The target's mesh must export its spans to the collector that this command opens (4317 and 4318 by default), and
-    `CUTSET_KEY` must hold the key of that mesh. When a budget is spent, what is known so far is reported, and
+    `CUTSET_KEY` must hold the key of that mesh. In Istio (`istio:` in cutset.yaml) all of that is where
+    `cutset install` put it, and is reached with the kubeconfig. When a budget is spent, what is known is reported, and
     `--resume` with a larger one goes on. At the end all that is claimed is proven again from the ledger alone, as
     `cutset check` does; should a claim not hold, the exit code is 5.
 
@@ -110,16 +147,25 @@ def explore_command(
 
     - `cutset explore`: all requests of ./cutset.yaml
     - `cutset explore -r "GET /" --max-size 2 --points replica`: one request, down to single replicas
+    - `cutset explore -e "abort(503)" -e timeout -e empty`: also slow and unreadable answers, and mixtures of these
     - `cutset explore --resume`: after an interruption: no completed experiment is repeated
     - `cutset explore --max-minutes 10`: as much as can be known in ten minutes
     - `cutset explore --strategy fastfi --max-experiments 200`: as in the paper, for comparison
+    - `cutset explore --in-cluster`: as a Job in the cluster, which goes on if you leave; `--attach` fetches it later
     - `cutset explore --replay 1f3a90bc`: is it fixed?
-    - `cutset explore --explain "cart/GetCart + ad/GetAds"`: what the latest campaign says of these, and why
+    - `cutset explore --explain "cart/GetCart:timeout + ad/GetAds"`: what the latest campaign says of these, and why
     - `cutset explore --against baseline.yaml --junit junit.xml --sarif cutset.sarif`: in CI: only what is new or worse
     """
-    chosen = {"--replay": bool(replay), "--resume": resume, "--explain": explain is not None}
+    chosen = {
+        "--replay": bool(replay),
+        "--resume": resume,
+        "--explain": explain is not None,
+        "--in-cluster": in_cluster,
+    }
     if len(both := [f"`{name}`" for name, given in chosen.items() if given]) > 1:
         raise UsageError(f"{' and '.join(both)} exclude each other")
+    if (attach or image or print_only) and not in_cluster:
+        raise UsageError("`--attach`, `--image` and `--print` go with `--in-cluster`")
     if (explain is not None or replay) and (against or junit_file or sarif_file):
         raise UsageError("`--against`, `--junit` and `--sarif` go with a whole campaign")
     if explain is not None:
@@ -128,6 +174,7 @@ def explore_command(
         load_config(config_file),
         requests=request or (),
         points=points,
+        effects=effect or (),
         limits={
             "max_size": max_size,
             "parallel": parallel,
@@ -138,10 +185,33 @@ def explore_command(
         search={"strategy": strategy, "certificates": certificates, "across_requests": across_requests},
     )
     wanted = for_ci(against, junit_file, sarif_file, source, config_file)
-    key = signing_key(os.environ)
+    arguments = _as_arguments(
+        {
+            "--request": request,
+            "--points": points,
+            "--effect": effect,
+            "--max-size": max_size,
+            "--parallel": parallel,
+            "--strategy": strategy,
+            "--certificates": certificates,
+            "--across-requests": across_requests,
+            "--max-experiments": max_experiments,
+            "--max-rounds": max_rounds,
+            "--max-minutes": max_minutes,
+        }
+    )
+    if print_only:
+        print(_printed_job(config, image, arguments), end="")
+        return
+    key = plan_key(config, os.environ)
     if replay:
         raise typer.Exit(show_retrial(run_async(replay_finding(config, replay, key=key, store=store)), as_json=as_json))
-    campaign = run_campaign(explore(config, key=key, store=store, resume=resume, on_note=_show_note), store)
+    events = explore(config, key=key, store=store, resume=resume, on_note=_show_note)
+    if in_cluster:
+        events = _in_cluster(config, image, arguments, key, store, attach=attach)
+    elif serve_port:
+        events = serve_run(events, store, serve_port)
+    campaign = run_campaign(events, store)
     checked = check_campaign(store, campaign.id, key=key)
     comparison = show_campaign(campaign, store, wanted, as_json=as_json, checked=checked)
     require(checked)
@@ -161,6 +231,32 @@ def run_campaign(events: AsyncGenerator[CampaignEvent, None], store: Path, *, re
             Console(stderr=True, highlight=False, soft_wrap=True).print(kept + go_on)
         raise
     return campaign_of(recorded)
+
+
+def _in_cluster(
+    config: Config, image: str, arguments: tuple[str, ...], key: bytes, store: Path, *, attach: bool
+) -> AsyncGenerator[CampaignEvent, None]:
+    from cutset.app.in_cluster import JobOptions, explore_in_cluster
+
+    options = JobOptions(image, arguments=arguments, attach=attach)
+    return explore_in_cluster(config, options, key=key, store=store, on_note=_show_note)
+
+
+def _printed_job(config: Config, image: str, arguments: tuple[str, ...]) -> str:
+    from cutset.app.in_cluster import JobOptions, printed_job
+
+    return printed_job(config, JobOptions(image, arguments=arguments))
+
+
+def _as_arguments(said: Mapping[str, object]) -> tuple[str, ...]:
+    """Of the same command elsewhere; None stands for what was not said."""
+    return tuple(
+        text
+        for option, value in said.items()
+        if value is not None
+        for each in (value if isinstance(value, list) else [value])
+        for text in (option, str(each))
+    )
 
 
 def _show_note(note: str) -> None:

@@ -43,6 +43,10 @@ GROUPS = {
         "graph": ("graph:graph_command", "Draw services, their calls, and the critical workflow"),
     },
     "Set up": {
+        "init": ("init:init_command", "Write a first cutset.yaml, from what is there"),
+        "install": ("install:install_command", "Make Istio's sidecars obey plans, without restarts"),
+        "status": ("status:status_command", "Show what is installed in a cluster, and what is stale"),
+        "uninstall": ("uninstall:uninstall_command", "Take away all that was installed in a cluster"),
         "doctor": ("doctor:doctor_command", "Say what is wrong with a set-up, and what to do"),
         "mesh": ("mesh:mesh_app", "Run your own services behind a local Envoy mesh"),
         "agent": ("agent:agent_app", "Run Python services with the agent inside"),
@@ -83,7 +87,7 @@ class _Commands(TyperGroup):
 def _imported(command: str) -> Any:
     module, _, name = COMMANDS[command].partition(":")
     found = getattr(import_module(f"cutset.cli.{module}"), name)
-    parent = typer.Typer(**SETTINGS)
+    parent = typer.Typer(**SETTINGS, add_completion=False)  # the main command offers that
     if isinstance(found, typer.Typer):
         parent.add_typer(found, name=command)
         parent.callback()(lambda: None)

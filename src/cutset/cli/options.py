@@ -26,3 +26,11 @@ WorkersOption = Annotated[
     typer.Option("--workers", help="Processes, by default one per core; or a Dask scheduler, `dask://host:8786`."),
 ]
 TopOption = Annotated[int, typer.Option("--top", min=1, help="How many to show.")]
+
+NamespaceOption = Annotated[
+    list[str], typer.Option("--namespace", "-n", help="Where your services run; may be given several times.")
+]
+ContextOption = Annotated[str, typer.Option("--context", help="Of the kubeconfig; by default the current one.")]
+EnvironmentOption = Annotated[
+    str, typer.Option("--environment", help="Part of every signature; by default the first namespace.")
+]

@@ -5,6 +5,8 @@ from tests.samples.recorded_campaign import KEY, forged, recorded_campaign, rows
 
 from cutset.app.check import check_campaign, exit_code, require
 from cutset.errors import RefutedError
+from cutset.inject.ecdsa import new_private_key
+from cutset.inject.signing import seal_of
 
 
 def test_a_campaign_is_checked_by_store_and_id(tmp_path: Path) -> None:
@@ -16,6 +18,14 @@ def test_a_campaign_is_checked_by_store_and_id(tmp_path: Path) -> None:
     assert exit_code(checked) == 0
     assert told == ["GET /", "POST /checkout"]
     require(checked)
+
+
+def test_a_campaign_that_was_sealed_by_a_private_key_needs_that_key(tmp_path: Path) -> None:
+    key = new_private_key()
+    recorded_campaign(tmp_path, seal_of(key))
+
+    assert check_campaign(tmp_path, "only", key=key.strip()).sealed
+    assert not check_campaign(tmp_path, "only", key=new_private_key()).sealed
 
 
 def test_a_claim_that_does_not_hold_has_an_exit_code_of_its_own(tmp_path: Path) -> None:

@@ -56,6 +56,17 @@ def test_a_request_that_fails_by_itself_was_not_tested(config_file: Path) -> Non
     assert last.reason
 
 
+def test_what_does_not_go_together_is_refused_before_anything_is_sent_or_written(tmp_path: Path) -> None:
+    file = tmp_path / "cutset.yaml"
+    nobody = CONFIG.replace("URL", "http://127.0.0.1:1").replace("PORT", "0")
+    file.write_text(nobody + "effects: [abort(503), timeout]\nsearch: {strategy: fastfi}\n")
+
+    with pytest.raises(UsageError, match="one effect"):
+        run(file)
+
+    assert not (tmp_path / "store").exists()
+
+
 def test_what_is_not_finished_goes_on_in_the_same_run_and_tells_all_of_it(config_file: Path) -> None:
     before = run(config_file)
     after = run(config_file, resume=True)

@@ -11,7 +11,6 @@ from tests.samples.hardening import EVENTS, MESH, RATES, TRAFFIC, failed, fill
 
 from cutset.app.harden import (
     Decided,
-    Steps,
     TrialEvent,
     conclude,
     decide,
@@ -19,6 +18,7 @@ from cutset.app.harden import (
     try_out,
     write_manifests,
 )
+from cutset.app.harden_place import Steps
 from cutset.app.harden_problem import HardenOptions
 from cutset.app.mesh import mesh_file_of
 from cutset.config.explore import load_config

@@ -1,3 +1,4 @@
+import base64
 import os
 import subprocess
 import sys
@@ -7,6 +8,8 @@ from typer.testing import CliRunner
 
 from cutset.cli.main import app
 from cutset.errors import UsageError
+from cutset.inject.ecdsa import new_private_key
+from cutset.inject.signing import public_key_of
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -46,3 +49,13 @@ def test_faults_that_reach_others_are_to_be_agreed_to(option: tuple[str, ...], a
     program = "import os; print(os.environ.get('CUTSET_UNCONTAINED'))"
     done = run(*option, "--", sys.executable, "-c", program, CUTSET_KEY="key" * 11)
     assert done.stdout == f"{agreed}\n"
+
+
+def test_of_a_private_key_the_service_gets_the_public_one_alone() -> None:
+    pem = new_private_key()
+    program = "import os; print(os.environ.get('CUTSET_KEY'), os.environ.get('CUTSET_PUBLIC_KEY'))"
+    public = base64.b64encode(public_key_of(pem)).decode()
+    for given in ({"CUTSET_KEY": pem.decode()}, {"CUTSET_KEY": "x" * 32, "CUTSET_PUBLIC_KEY": public}):
+        assert run("--", sys.executable, "-c", program, **given).stdout == f"None {public}\n"
+    done = run("--", sys.executable, "-c", program, CUTSET_PUBLIC_KEY="none")
+    assert (done.returncode, "holds no public key" in done.stderr) == (2, True)

@@ -184,3 +184,16 @@ def test_the_ports_of_others_are_named_whether_or_not_they_are_free(tmp_path):
 
         assert "Jaeger, compact Thrift over UDP" in line
         assert line.startswith(("Receiving ", "Ports are in use, so not received: "))
+
+
+def test_without_a_file_and_a_relay_there_is_nowhere_to_put_spans():
+    with pytest.raises(UsageError, match="Nowhere"):
+        collect_command()
+
+
+def test_a_relay_is_served_where_it_says(tmp_path):
+    with running(tmp_path / "spans.jsonl", "--relay-port", "0", stderr=subprocess.PIPE, text=True) as process:
+        process.stderr.readline()
+        match = re.fullmatch(r"Handing on spans at (http://127\.0\.0\.1:\d+)/spans\n", process.stderr.readline())
+        assert match is not None
+        assert httpx.get(f"{match[1]}/ready", timeout=30).status_code == 200

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.samples.campaign import EVENTS, points
+from tests.samples.campaign import EVENTS, cut
 
 from cutset.cli.explore import exit_code
 from cutset.model.coverage import OutOfReach, Uncoverable
@@ -16,7 +16,7 @@ CLEAN = RequestSummary("GET /", frozenset(), frozenset(), 3, "", (), (), (), exp
         (CLEAN, True, 0),
         (CLEAN, False, 3),
         (replace(CLEAN, problem="the budget of experiments is spent"), True, 3),
-        (replace(CLEAN, predicted=(points("cart/GetCart"),)), True, 3),
+        (replace(CLEAN, predicted=(cut("cart/GetCart"),)), True, 3),
         (replace(CLEAN, uncoverable=(Uncoverable("currency/Convert", OutOfReach.OTHER_TRACE),)), True, 3),
         (replace(CLEAN, uncoverable=(Uncoverable("GET /", OutOfReach.PAST_MESH, "web", "a:80"),)), True, 3),
         (replace(CLEAN, uncoverable=(Uncoverable("redis", OutOfReach.DATA_STORE, "web", "a:6379"),)), True, 0),

@@ -141,10 +141,10 @@ def test_who_interrupts_it_is_told_how_to_go_on_and_how_to_go_back(
     original = store / "mesh.yaml.before"
     change = MeshChanging(file=store / "mesh.yaml", original=original, added=("x.y: 1",), kept=(), left_out=())
 
-    print_ways_on([change])
+    print_ways_on([change], store)
     go_on = "Stopped; what is known of 0 cuts is kept. Go on with `cutset harden --high 'GET /' --verify --resume`"
     assert capsys.readouterr().err == go_on + "\n"  # nothing was changed yet
 
     original.write_text("")
-    print_ways_on([change])
+    print_ways_on([change], store)
     assert capsys.readouterr().err == f"{go_on}, or undo what was applied with `cp mesh.yaml.before mesh.yaml`\n"

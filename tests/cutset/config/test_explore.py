@@ -2,16 +2,19 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from tests.samples.campaign import choice
 
 from cutset.campaign.settings import Limits, SearchChoice
-from cutset.config.explore import Config, load_config, load_mesh
-from cutset.errors import UsageError
-from cutset.model.fault import Effect, EffectKind
+from cutset.config.explore import Config, adjusted, load_config, load_mesh, load_place, plan_key
+from cutset.errors import InputError, UsageError
+from cutset.model.cluster import IstioPlace
+from cutset.model.effect import Effect, EffectChoice, EffectKind
 from cutset.model.mesh import MeshService, MeshSpec
-from cutset.model.request import Expectation, Request, Step
+from cutset.model.request import Expectation, Request, Response, Step
 from cutset.model.target import Receiver, Target
 from cutset.search.strategies import AcrossRequests, StrategyName
 from cutset.search.strategy import Certificates
+from cutset.store.runs import fingerprint
 
 MESH = """
     entry: frontend
@@ -75,7 +78,7 @@ def test_a_full_file_is_read(write):
           {max_size: 2, parallel: 4, repeats: 1, flake_rate: 0.05, error_rate: 0.01, experiments: 7, rounds: 6,
            minutes: 1.5, trace_timeout: 0.5}
         search: {strategy: microfi, certificates: independent, across_requests: trust}
-        effect: delay(250ms)
+        effects: [delay(250ms)]
         points: replica
     """)
     checkout = Request(
@@ -106,7 +109,7 @@ def test_a_full_file_is_read(write):
             trace_timeout=0.5,
         ),
         search=SearchChoice(StrategyName.MICROFI, Certificates.INDEPENDENT, AcrossRequests.TRUST),
-        effect=Effect(EffectKind.DELAY, 250),
+        effects=EffectChoice((Effect(EffectKind.DELAY, 250),)),
         points="replica",
     )
 
@@ -152,7 +155,7 @@ def test_wrong_search_settings_are_answered_with_the_right_ones(write):
         "  `limits.rounds`: expected a whole number from 0 on, found -1",
         "  `limits.minutes`: expected minutes from 0 on, found -2",
         f'  `search.strategy`: expected {strategies}, found "fastfy"',
-        '  `search.certificates`: expected `exact` or `independent`, found "lax"',
+        '  `search.certificates`: expected `exact`, `independent` or `classes`, found "lax"',
         '  `search.across_requests`: expected `verify` or `trust`, found "maybe"',
         "  `search.across`: unknown key. Valid keys: `across_requests`, `certificates`, `strategy`",
     ]
@@ -172,6 +175,14 @@ def test_what_is_given_wins_over_what_follows_from_the_mesh(write):
     assert config.mesh.environment == "ci"
 
 
+def test_url_and_environment_follow_from_the_place_in_istio(write):
+    config = load_config(write("requests: [{path: /}]\nistio: {namespaces: [shop, pay], gateway: edge/front}"))
+    assert config.istio == IstioPlace(("shop", "pay"), gateway="edge/front")
+    assert config.target == Target("http://front.edge:80", environment="shop")
+    given = "requests: [{path: /}]\ntarget: {url: 'http://x:1', environment: e}\nistio: {namespaces: [shop]}"
+    assert load_config(write(given)).target == Target("http://x:1", environment="e")
+
+
 def test_a_mesh_file_and_a_mesh_section_are_the_same(write):
     assert load_mesh(write(MESH)) == MESH_SPEC
     assert load_mesh(write(WITH_MESH)) == MESH_SPEC
@@ -182,26 +193,30 @@ def test_all_problems_are_reported_at_once(write):
         target: {enviroment: local, url: "ftp://x", carriers: [pigeon], health: [nowhere]}
         requests:
           - {path: cart, method: get, headers: {"a b": x, c: "é"}}
-          - {path: /, expect: {status: ["200", 99], max_seconds: 0, keywords: error, json: {a: [1]}}}
+          - {path: /, expect: {status: ["200", 99], max_seconds: 0, keywords: error, json: {a: {size: 1}}}}
           - {pth: /}
           - {path: /, form: {quantity: 1}}
           - {path: /, form: {a: b}, json: {}}
         limits: {parallel: 0, repeats: "2", max_size: 1.5, trace_timeout: .nan, experiments: true}
         collector: {http_port: 65536}
-        effect: abort(9)
+        effects: [abort(9)]
         points: everywhere
         mesh:
           services:
             port: {protocol: http, replica: [127.0.0.1:1], replicas: []}
             b: {protocol: tcp, replicas: [127.0.0.1], port: -1, retries: -1, outlier_detection: 1}
     """)
-    keys = "Valid keys: `body`, `expect`, `form`, `headers`, `json`, `method`, `name`, `path`, `setup`"
+    keys = (
+        "Valid keys: `answers`, `body`, `command`, `descriptor`, `expect`, `form`, `grpc`, `headers`, `json`, "
+        "`message`, `method`, `name`, `only`, `path`, `setup`, `source`, `url`, "
+        "`websocket`, `workload`"
+    )
     service_keys = (
         "`fallback`, `hedge_after_seconds`, `max_parallel`, `outlier_detection`, `port`, `protocol`, `replicas`, "
         "`retries`, `retry_budget_percent`, `timeout_seconds`"
     )
     assert refusal(path).message.splitlines() == [
-        "`cutset.yaml` has 32 problems:",
+        "`cutset.yaml` has 31 problems:",
         '  `requests[0].path`: expected a path that begins with `/` and has no spaces, found "cart"',
         '  `requests[0].method`: expected an HTTP method in capitals, found "get"',
         '  `requests[0].headers.a b`: expected the name of a header, found "a b"',
@@ -210,8 +225,10 @@ def test_all_problems_are_reported_at_once(write):
         "  `requests[1].expect.status[1]`: expected an HTTP status from 100 to 599, found 99",
         '  `requests[1].expect.keywords`: expected a list, found "error"',
         "  `requests[1].expect.max_seconds`: expected seconds above 0, at most 3600, found 0",
-        "  `requests[1].expect.json.a`: expected a text, a number, true, false or null, found a list",
-        "  `requests[2].path`: required, but missing",
+        (
+            "  `requests[1].expect.json.a`: expected a value, or conditions out of `is`, `is_not`, `present`, `type`, "
+            "`count`, `at_least`, `at_most`, `matches`, found a mapping"
+        ),
         f"  `requests[2].pth`: unknown key. Did you mean `path`? {keys}",
         "  `requests[3].form.quantity`: expected text, found 1 (put it in quotes)",
         "  `requests[4]`: has `form` and `json`, but a request has one body",
@@ -228,7 +245,7 @@ def test_all_problems_are_reported_at_once(write):
         '  `limits.repeats`: expected a whole number, found "2"',
         "  `limits.experiments`: expected a whole number, found true",
         "  `limits.trace_timeout`: expected seconds above 0, at most 3600, found NaN",
-        '  `effect`: expected an effect such as `abort(503)`, `grpc(14)` or `delay(250ms)`, found "abort(9)"',
+        '  `effects[0]`: expected an effect such as `abort(503)`, `delay(250ms)` or `timeout`, found "abort(9)"',
         '  `points`: expected `api` or `replica`, found "everywhere"',
         "  `mesh.services.port.replicas`: expected at least one replica, found an empty list",
         f"  `mesh.services.port.replica`: unknown key. Did you mean `replicas`? Valid keys: {service_keys}",
@@ -305,8 +322,126 @@ def test_all_problems_are_reported_at_once(write):
             "`cutset.yaml`, `target.environment`: `a` differs from `mesh.environment`, `b`",
             "The mesh ignores plans that were signed for another environment: leave one of the two out",
         ),
+        (
+            "requests: [{path: /}]\nistio: {namespaces: [shop]}",
+            "`cutset.yaml`, `target.url`: required, but missing",
+            "Say where experiments enter: `istio.gateway` as `namespace/service`, or `target.url`",
+        ),
+        (
+            "requests: [{path: /}]\nistio: {namespaces: []}",
+            "`cutset.yaml`, `istio.namespaces`: expected at least one namespace, found an empty list",
+            "",
+        ),
+        (
+            "requests: [{path: /}]\nistio: {namespaces: [shop], gateway: ingress}",
+            '`cutset.yaml`, `istio.gateway`: expected `namespace/service`, found "ingress"',
+            "",
+        ),
+        (
+            "requests: [{path: /}]\nistio: {namespaces: [a]}\nmesh: {services: {x: {protocol: http, replicas: [h:1]}}}",
+            "`cutset.yaml`: has `mesh` and `istio`, but a system is in one of them",
+            "",
+        ),
     ],
 )
 def test_a_wrong_file_is_refused_with_the_reason(write, content, message, hint):
     error = refusal(write(content))
     assert (error.message, error.hint) == (message, hint)
+
+
+def test_spans_may_be_in_a_server_of_the_teams_own(tmp_path):
+    file = tmp_path / "cutset.yaml"
+    text = "target: {url: 'http://a:1'}\nrequests: [{path: /}]\ncollector: {%s}\n"
+    file.write_text(text % "tempo: 'https://tempo:3200/base'")
+    assert load_config(file).collector.server == "tempo+https://tempo:3200/base"
+    file.write_text(text % "jaeger: 'http://j:1', tempo: 'http://t:1'")
+    with pytest.raises(UsageError, match="looked up in one place"):
+        load_config(file)
+
+
+def test_the_key_of_a_place_in_istio_is_a_private_one(tmp_path):
+    file = tmp_path / "cutset.yaml"
+    file.write_text("istio: {namespaces: [shop], gateway: edge/gateway}\nrequests: [{path: /}]\n")
+    with pytest.raises(UsageError, match="no private key for the environment `shop`"):
+        plan_key(load_config(file), {"CUTSET_KEY": "k" * 32, "HOME": str(tmp_path)})
+    file.write_text("target: {url: 'http://a:1'}\nrequests: [{path: /}]\n")
+    assert plan_key(load_config(file), {"CUTSET_KEY": "k" * 32}) == b"k" * 32
+
+
+def test_oracles_are_read_and_a_function_is_part_of_what_outcomes_depend_on(tmp_path: Path) -> None:
+    (tmp_path / "oracle.py").write_text("def is_good(response):\n    return response.status == 200 or 'not 200'\n")
+    file = tmp_path / "cutset.yaml"
+    file.write_text(
+        dedent("""\
+        target: {url: http://127.0.0.1:9080}
+        requests:
+          - path: /
+            expect:
+              json: {order.total: {at_least: 1}, "items[*].price": {type: number}}
+              header: {content-type: {matches: ^application/json}}
+              matches: ['order [0-9]+']
+              function: oracle.py:is_good
+        """)
+    )
+    expect = load_config(file).requests[0].expect
+    assert expect.json == {"order.total": {"at_least": 1}, "items[*].price": {"type": "number"}}
+    assert expect.header == {"content-type": {"matches": "^application/json"}}
+    assert expect.matches == ("order [0-9]+",)
+    assert expect.function is not None
+    assert expect.function.check is not None
+    assert expect.function.check(Response(500)) == "not 200"
+    before = fingerprint(requests=load_config(file).requests)
+    (tmp_path / "oracle.py").write_text("def is_good(response):\n    return True\n")
+    assert fingerprint(requests=load_config(file).requests) != before
+
+
+@pytest.mark.parametrize(
+    ("expect", "told"),
+    [
+        ("{matches: ['(']}", "expected a regular expression (unclosed group)"),
+        ("{json: {a..b: 1}}", "expected a path such as `order.total`"),
+        ("{header: {x: {type: text}}}", "expected `type` to be one of string"),
+        ("{function: is_good}", "expected a function such as `tests/oracle.py:is_good`"),
+        ("{function: none.py:is_good}", "there is no file"),
+    ],
+)
+def test_what_is_no_oracle_is_refused(tmp_path: Path, expect: str, told: str) -> None:
+    file = tmp_path / "cutset.yaml"
+    file.write_text(f"target: {{url: http://127.0.0.1:9080}}\nrequests:\n  - {{path: /, expect: {expect}}}\n")
+    with pytest.raises(UsageError) as raised:
+        load_config(file)
+    assert told in raised.value.message
+
+
+def test_effects_that_are_asked_for_take_the_place_of_all_in_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "cutset.yaml"
+    file.write_text("target: {url: http://a}\nrequests: [{path: /}]\neffects: [empty]\neffects_at: {pay: [garbled]}\n")
+    config = load_config(file)
+
+    assert adjusted(config).effects == config.effects
+    assert adjusted(config, effects=["abort(503)", "timeout"]).effects == choice("abort(503)", "timeout")
+    with pytest.raises(InputError, match="`timout` is not an effect"):
+        adjusted(config, effects=["timout"])
+
+
+def test_whoever_brings_requests_of_their_own_needs_none_in_the_file(write):
+    path = write("mesh:" + MESH)
+
+    assert load_place(path).requests == ()
+    assert load_place(path).mesh == load_mesh(path) == MESH_SPEC
+    assert load_place(write(WITH_MESH)) == load_config(write(WITH_MESH))
+
+
+def test_stores_are_known_by_address(tmp_path):
+    file = tmp_path / "cutset.yaml"
+    file.write_text("target: {url: http://a}\nrequests: [{path: /}]\nstores: {sessions: '127.0.0.1:6379'}\n")
+
+    assert load_config(file).target.stores == {"127.0.0.1:6379": "sessions"}
+
+
+def test_a_store_without_a_port_is_refused(tmp_path):
+    file = tmp_path / "cutset.yaml"
+    file.write_text("target: {url: http://a}\nrequests: [{path: /}]\nstores: {sessions: redis}\n")
+
+    with pytest.raises(UsageError, match=r"stores\.sessions"):
+        load_config(file)

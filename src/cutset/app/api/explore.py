@@ -8,8 +8,7 @@ from cutset.app.api.waiting import collected, waited_for
 from cutset.app.check import check_campaign, require
 from cutset.app.explore import explore as explore_events
 from cutset.app.explore import replay_finding
-from cutset.config.explore import Config, adjusted, load_config
-from cutset.config.key import signing_key
+from cutset.config.explore import Config, adjusted, load_config, plan_key
 from cutset.model.campaign import Campaign, campaign_of
 from cutset.model.event import CampaignEvent
 from cutset.model.outcome import Outcome
@@ -19,6 +18,7 @@ def explore(
     config: str | Path | Config = "cutset.yaml",
     *,
     requests: Sequence[str] = (),
+    effects: Sequence[str] = (),
     max_size: int | None = None,
     key: bytes | None = None,
     store: str | Path = ".cutset",
@@ -29,10 +29,11 @@ def explore(
 
     It ends as that does: what was found is proven again from the ledger alone, else it is an error.
 
-    `key` signs the plans; by default it is that in `CUTSET_KEY`. `on_event` is told everything as it happens.
+    `effects`, as `["abort(503)", "timeout"]`, take the place of those in the configuration. `key` signs the plans; by
+    default it is that in `CUTSET_KEY`. `on_event` is told everything as it happens.
     """
-    wanted = adjusted(_config(config), requests=requests, limits={"max_size": max_size})
-    secret = _key(key)
+    wanted = adjusted(_config(config), requests=requests, effects=effects, limits={"max_size": max_size})
+    secret = key or plan_key(wanted, os.environ)
     campaign = campaign_of(collected(explore_events(wanted, key=secret, store=Path(store), resume=resume), on_event))
     require(check_campaign(store, campaign.id, key=secret))
     return campaign
@@ -46,12 +47,10 @@ def replay(
     store: str | Path = ".cutset",
 ) -> Outcome:
     """Tries one finding again, by its id, as `cutset explore --replay` does."""
-    return waited_for(replay_finding(_config(config), finding, key=_key(key), store=Path(store))).outcome
+    wanted = _config(config)
+    secret = key or plan_key(wanted, os.environ)
+    return waited_for(replay_finding(wanted, finding, key=secret, store=Path(store))).outcome
 
 
 def _config(config: str | Path | Config) -> Config:
     return config if isinstance(config, Config) else load_config(Path(config))
-
-
-def _key(key: bytes | None) -> bytes:
-    return signing_key(os.environ) if key is None else key
