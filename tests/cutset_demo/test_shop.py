@@ -1,3 +1,4 @@
+import itertools
 import os
 import signal
 import socket
@@ -8,6 +9,7 @@ import httpx
 import psutil
 import pytest
 
+from cutset_demo import shop
 from cutset_demo.shop import SERVICES, free_addresses, run_shop
 
 GONE_SECONDS = 20.0  # all stop within about one
@@ -30,17 +32,39 @@ def test_no_address_is_given_twice():
     assert len(set(addresses)) == 2 * 3 * len(SERVICES)
 
 
+def test_an_address_that_was_chosen_and_is_not_listened_on_yet_is_not_chosen_by_others(monkeypatch):
+    chosen: list[str] = []
+    for _ in range(2):  # as two processes that begin at the same place
+        monkeypatch.setattr(shop, "_next_ports", itertools.count(7_000))
+        chosen += [place for places in free_addresses(1).values() for place in places]
+    assert len(set(chosen)) == len(chosen)
+
+
 @pytest.mark.parametrize("replicas", [1, 3])
 def test_any_number_of_replicas_answers(replicas, tmp_path):
     listen = free_addresses(replicas)
     upstreams = {service: places[-1] for service, places in listen.items()}
-    with run_shop(listen, upstreams, work_dir=tmp_path) as shop:
-        assert len(shop.node_pids) == replicas
+    with run_shop(listen, upstreams, work_dir=tmp_path) as running:
+        assert len(running.node_pids) == replicas
         for address in listen["frontend"]:
             assert httpx.get(f"http://{address}/", trust_env=False).status_code == 200
-        below = [psutil.Process(pid) for pid in shop.node_pids]
+        below = [psutil.Process(pid) for pid in running.node_pids]
     assert not psutil.wait_procs(below, GONE_SECONDS)[1]
     assert [entry.name for entry in tmp_path.iterdir()] == ["logs"]
+
+
+def test_a_service_with_an_agent_has_a_process_to_itself_and_its_settings(tmp_path):
+    listen = free_addresses(2)
+    upstreams = {service: places[-1] for service, places in listen.items()}
+    with run_shop(listen, upstreams, work_dir=tmp_path, agents={"cart": {"CUTSET_SERVICE": "cart"}}) as shop:
+        environments = [psutil.Process(pid).environ() for pid in shop.node_pids]
+        assert [each for each in environments if "CUTSET_SERVICE" in each] == []
+        alone = [each for each in psutil.Process().children() if each.environ().get("CUTSET_SERVICE") == "cart"]
+        assert len(alone) == 1
+        ports = {each.laddr.port for each in alone[0].net_connections() if each.status == "LISTEN"}
+        assert ports == {int(place.rpartition(":")[2]) for place in listen["cart"]}
+        for address in listen["frontend"]:
+            assert httpx.get(f"http://{address}/cart", trust_env=False).status_code == 200
 
 
 def test_a_node_that_cannot_start_is_named_with_the_end_of_its_log(tmp_path):

@@ -63,6 +63,15 @@ def test_no_cut_of_the_key_contains_another():
             assert not set(one) <= set(other)
 
 
+def test_what_more_there_is_speaks_of_calls_that_exist_and_of_effects_that_are_tried():
+    key = yaml.safe_load(importlib.resources.files("cutset_demo").joinpath("WEAKNESSES.yaml").read_text())
+    tried = {*key["effects"], *(effect for effects in key["effects_at"].values() for effect in effects)}
+    for entry in key["requests"].values():
+        for effects_at in entry["more"]:
+            assert {point for point in effects_at if ">" not in point} <= POINTS
+            assert {effect for effects in effects_at.values() for effect in effects} <= tried
+
+
 @pytest.mark.parametrize("request_class", REQUESTS)
 def test_every_cut_of_the_key_breaks_its_request(boutique, request_class):
     for cut in _key()[request_class]["cuts"]:

@@ -2,7 +2,7 @@ import logging
 import uuid
 
 import grpc
-from nats.errors import Error as NatsError
+from nats.errors import TimeoutError as NatsTimeoutError
 from opentelemetry.context import Context
 
 from cutset_demo import boutique_pb2 as pb
@@ -67,21 +67,25 @@ async def _pay(replica: Replica, order: pb.PlaceOrderRequest, total: pb.Money) -
         try:
             return paid_by, (await replica.call(service, CHARGE, charge)).transaction_id
         except DependencyError as failure:
+            if failure.code is grpc.StatusCode.ALREADY_EXISTS:  # never charge twice
+                raise
             logger.info("%s did not take the card: %s", service, failure.code.name)
     invoice = await replica.call("email", SEND_INVOICE, pb.SendInvoiceRequest(email=order.email, amount=total))
     return pb.INVOICE, invoice.invoice_id
 
 
 async def _tell_others(replica: Replica, request: pb.PlaceOrderRequest, order: pb.PlaceOrderResponse) -> None:
-    """The order stands whether or not this works."""
+    """The order stands whether or not this works. Two weaknesses: nobody bounds how long it may take, and of all that
+    may happen to a broker only slowness is thought of.
+    """
     try:
-        await replica.call("cart", EMPTY_CART, pb.EmptyCartRequest(user_id=request.user_id))
+        await replica.call("cart", EMPTY_CART, pb.EmptyCartRequest(user_id=request.user_id), deadline_seconds=None)
     except DependencyError as failure:
         logger.info("the cart of order %s stays full: %s", order.order_id, failure.code.name)
     event = pb.OrderPlaced(order_id=order.order_id, email=request.email, total=order.total)
     try:
         await publish(replica.tracer, replica.stores.events, ORDERS_PLACED, event.SerializeToString())
-    except NatsError as error:
+    except NatsTimeoutError as error:
         logger.info("order %s was not announced: %s", order.order_id, error)
 
 

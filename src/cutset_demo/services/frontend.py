@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import parse_qs
 
+import grpc
 from google.protobuf.json_format import MessageToDict
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -165,7 +166,7 @@ async def product_meta(replica: Replica, request: Request, _session: str) -> Res
     """Look-aside: the cache answers if it can, the catalogue answers if the cache cannot."""
     product_id = request.path_params["id"]
     key = f"product-meta:{product_id}"
-    cached = await _optional(replica.call("cache", CACHE_GET, pb.CacheGetRequest(key=key)))
+    cached = await _cached(replica, key)
     if cached is not None and cached.found:
         return Response(cached.value, media_type="application/json")
     product = await _product(replica, product_id)
@@ -223,6 +224,16 @@ async def _recommendations(replica: Replica, session: str, seen: list[str]) -> l
 async def _ad(replica: Replica, categories: list[str]) -> pb.Ad:
     request = pb.AdRequest(context_keys=categories)
     return (await replica.call("ad", GET_ADS, request, deadline_seconds=AD_DEADLINE_SECONDS)).ads[0]
+
+
+async def _cached(replica: Replica, key: str) -> pb.CacheGetResponse | None:
+    """A weakness: a cache that is gone is thought of, one that has lost its own store is not."""
+    try:
+        return await replica.call("cache", CACHE_GET, pb.CacheGetRequest(key=key))
+    except DependencyError as failure:
+        if failure.code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+            return None
+        raise
 
 
 async def _optional(dependency: Awaitable[Value]) -> Value | None:
