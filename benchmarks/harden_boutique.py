@@ -14,8 +14,10 @@ from pathlib import Path
 
 from cutset.app.demo import run_boutique
 from cutset.app.explore import explore
-from cutset.app.harden import Steps, TrialEvent, conclude, decide, mesh_file_of, try_out
+from cutset.app.harden import TrialEvent, conclude, decide, try_out
+from cutset.app.harden_place import Apply, Steps
 from cutset.app.harden_problem import HardenOptions
+from cutset.app.mesh import mesh_file_of
 from cutset.config.explore import load_config
 from cutset.config.harden import ApiChoice, HardenChoice
 
@@ -31,7 +33,7 @@ def afvr_of_boutique() -> tuple[float, float]:
         config, store = load_config(boutique.config_file), Path(folder)
         asyncio.run(_all(explore(config, key=key, store=store)))
         decided = decide(store, "", WISHES, HardenOptions(budget=BUDGET))
-        steps = Steps(mesh_file_of(boutique.config_file), apply=True, verify=True, explore=False)
+        steps = Steps(mesh_file_of(boutique.config_file), apply=Apply.LOCAL, verify=True, explore=False)
         events = asyncio.run(_all(try_out(decided, steps, config, key=key)))
         verification = conclude(decided, steps, events).verification
     assert verification is not None

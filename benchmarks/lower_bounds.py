@@ -13,6 +13,7 @@ from functools import cache
 from itertools import combinations, count
 from math import ceil, comb
 
+from cutset.model.fault import points_of
 from cutset.simulation.brute_force import minimal_cuts_by_brute_force
 from cutset.simulation.simulated import System, all_points
 
@@ -71,7 +72,7 @@ def exact_bound(system: System, max_size: int) -> int | None:
         return None
     points = sorted(all_points(system))
     bits = {point: 1 << position for position, point in enumerate(points)}
-    failing = [sum(bits[point] for point in cut) for cut in minimal_cuts_by_brute_force(system, len(points))]
+    failing = [sum(bits[point] for point in points_of(cut)) for cut in minimal_cuts_by_brute_force(system, len(points))]
     paths = minimal_transversals(failing)
     survived = [cut for cut in _subsets(len(points), max_size) if not any(known & cut == known for known in failing)]
     cover = sorted({tuple(int(not path & cut) for path in paths) for cut in survived})

@@ -66,7 +66,8 @@ from benchmarks.random_systems import (
 )
 
 from benchmarks import million_services
-from cutset.model.outcome import Outcome, Points
+from cutset.model.fault import Cut, cut_of, points_of
+from cutset.model.outcome import Outcome
 from cutset.search.cuts import CutSearch
 from cutset.search.fastfi import FastFi
 from cutset.search.intellifi import IntelliFi
@@ -94,6 +95,7 @@ CACHE_TRIES = 40  # with two caches, one in 100,000 experiments never sees both 
 FLAKY_RUNS = 150  # for each of two systems
 FLAKE = 0.01
 
+KINDS_OF_PROOF = (Certificates.EXACT, Certificates.INDEPENDENT)  # with one effect, `classes` are the latter
 OURS: Mapping[str, Mapping[str, Any]] = {
     "batch": {},
     "one-shot": {"one_shot": True},
@@ -125,7 +127,7 @@ class Watched:
         self.capped = False
         self._left = most + 1  # the fault-free run is none
 
-    def ask(self, limit: int) -> list[Points]:
+    def ask(self, limit: int) -> list[Cut]:
         start = time.process_time()
         cuts = self.search.ask(limit)
         self.seconds += time.process_time() - start
@@ -144,7 +146,7 @@ class Explored:
     tally: SearchCost
     seconds: float
     capped: bool
-    found: frozenset[Points]
+    found: frozenset[Cut]
 
     @property
     def shown(self) -> str:
@@ -166,7 +168,7 @@ class Comparison:
     """Several strategies on one system."""
 
     name: str
-    truth: frozenset[Points]
+    truth: frozenset[Cut]
     runs: Mapping[str, Explored]
     bound: int | None = None
 
@@ -301,7 +303,7 @@ def compare_row(row: Row) -> Comparison:
 def compare_planning(row: Row) -> Comparison:
     system = system_of(row)
     assert isinstance(system, All)
-    truth = frozenset(frozenset(points_of_call(call)) for call in system.parts if isinstance(call, Call))
+    truth = frozenset(cut_of(points_of_call(call)) for call in system.parts if isinstance(call, Call))
     runs = {
         name: explored(ours(system, row.replicas, **settings), Simulation(system, Conditions(seed=1)))
         for name, settings in OURS.items()
@@ -364,7 +366,7 @@ class Case:
         return f"{self.family.name} {self.number}"
 
     @property
-    def truth(self) -> frozenset[Points]:
+    def truth(self) -> frozenset[Cut]:
         return frozenset(minimal_cuts_by_brute_force(self.system, self.family.max_size))
 
     @property
@@ -469,7 +471,7 @@ def compare_counter_example(example: CounterExample) -> Comparison:
 
 
 def hidden(results: Results) -> None:
-    rows: list[list[object]] = [["family", "systems", "cuts", *Certificates, "repaired", "lost by it"]]
+    rows: list[list[object]] = [["family", "systems", "cuts", *KINDS_OF_PROOF, "repaired", "lost by it"]]
     systems = lost = all_cuts = wrong = 0
     for family in HIDDEN_CALLS:
         sums = Sums(compared(compare_hidden, cases_of(family)))
@@ -478,12 +480,12 @@ def hidden(results: Results) -> None:
                 family.name,
                 sums.systems,
                 sums.cuts,
-                *(sums.injections[name] for name in (*Certificates, "repaired")),
+                *(sums.injections[name] for name in (*KINDS_OF_PROOF, "repaired")),
                 sums.missed["repaired"],
             ]
         )
         systems, all_cuts, lost = systems + sums.systems, all_cuts + sums.cuts, lost + sums.missed["repaired"]
-        wrong += sum(sums.missed[name] + sums.false[name] for name in Certificates)
+        wrong += sum(sums.missed[name] + sums.false[name] for name in KINDS_OF_PROOF)
     print_table("A tolerated failure hides a mandatory call: injections", rows)
     results.numbers |= {
         "hidden_call_systems": systems,
@@ -496,7 +498,7 @@ def hidden(results: Results) -> None:
 def compare_hidden(case: Case) -> Comparison:
     runs: dict[str, Explored] = {
         certificates: explored(case.ours(certificates=certificates), Simulation(case.system, case.conditions))
-        for certificates in Certificates
+        for certificates in KINDS_OF_PROOF
     }
     return Comparison(case.name, case.truth, runs | case.papers("repaired"))
 
@@ -552,7 +554,7 @@ def compare_flaky(case: tuple[int, int, int]) -> Comparison:
         "batch": explored(ours(All(calls), replicas, seed=seed), Simulation(All(calls), doubting)),
         "repaired": explored(repaired, believing, most=MOST_INJECTIONS),
     }
-    return Comparison(f"{apis}×{replicas}", frozenset(frozenset(points_of_call(call)) for call in calls), runs)
+    return Comparison(f"{apis}×{replicas}", frozenset(cut_of(points_of_call(call)) for call in calls), runs)
 
 
 def planning(results: Results) -> None:
@@ -612,8 +614,8 @@ def say(text: str) -> None:
     print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def cuts(several: Iterable[Points]) -> str:
-    shown = (",".join(sorted(str(point).removeprefix("simulated/") for point in cut)) for cut in several)
+def cuts(several: Iterable[Cut]) -> str:
+    shown = (",".join(sorted(str(point).removeprefix("simulated/") for point in points_of(cut))) for cut in several)
     return " ".join(sorted(f"{{{names}}}" for names in shown)) or "nothing"
 
 

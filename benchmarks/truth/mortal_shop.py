@@ -159,8 +159,7 @@ class MortalShop:
         configure(
             node,
             {
-                "replica": str(number),
-                "listen": {name: places[number - 1] for name, places in self._listen.items()},
+                "listen": {number: {name: places[number - 1] for name, places in self._listen.items()}},
                 "upstreams": {service.name: f"127.0.0.1:{service.port}" for service in self.spec.services},
                 "datastores": self._datastores,
                 "otlp_endpoint": f"http://{self.relayed[0]}",

@@ -13,7 +13,6 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from multiprocessing import Pool
 
 from benchmarks.fastfi_tables import TABLE_5, system_of
@@ -21,28 +20,22 @@ from benchmarks.truth.topic import run_alone
 
 from cutset.campaign.class_search import ClassSearch
 from cutset.campaign.settings import CampaignSettings, Limits
+from cutset.model.effect import Effect, EffectChoice, EffectKind
 from cutset.model.event import ExperimentFinished
-from cutset.model.fault import points_of
+from cutset.model.fault import Cut
 from cutset.model.finding import degradations_of, findings_of
-from cutset.model.outcome import Points
 from cutset.model.request import Request, Step
 from cutset.search.cuts import CutSearch
 from cutset.search.strategy import Certificates, SearchSettings
 from cutset.simulation.drive import drive
-from cutset.simulation.programs import (
-    Bother,
-    Does,
-    ProgramLaboratory,
-    ProgramRun,
-    RequestProgram,
-    World,
-    minimal_sets,
-    points_in,
-)
+from cutset.simulation.program_laboratory import Bother, ProgramLaboratory
+from cutset.simulation.program_truth import Does, minimal_sets, plans
+from cutset.simulation.programs import DELAY_MS, RequestProgram, points_in, run_of
 from cutset.simulation.random_programs import Taste, random_request
 from cutset.simulation.simulated import Conditions, Simulation, all_points
 
 MAX_SIZE = 3
+KINDS_OF_PROOF = (Certificates.EXACT, Certificates.INDEPENDENT)  # with one effect, `classes` are the latter
 REQUEST = Request("request", Step("GET", "/"))
 
 
@@ -51,6 +44,7 @@ class Kind:
     systems: int
     taste: Taste
     bother: Bother = field(default_factory=Bother)
+    effects: EffectChoice = field(default_factory=EffectChoice)
 
     @property
     def is_plain(self) -> bool:
@@ -64,7 +58,7 @@ KINDS = (
     Kind(200, Taste("many statuses", by_status=0.7)),
     Kind(150, Taste("much that is optional", optional=0.6)),
     Kind(150, Taste("APIs called from several places", shared=0.3)),
-    Kind(200, Taste("delays"), Bother(delayed=True)),
+    Kind(200, Taste("delays"), effects=EffectChoice((Effect(EffectKind.DELAY, DELAY_MS),))),
     Kind(100, Taste("values that differ", adding=1.0, optional=0.5, fallback=0.4)),
     Kind(100, Taste("past the mesh", past_mesh=0.15)),
     Kind(150, Taste("replicas with failover", points=(6, 9), replicated=0.4, failover=1.0), Bother(tries=2)),
@@ -79,17 +73,18 @@ KINDS = (
 class Explored:
     """What a campaign says of one request, by one kind of certificates."""
 
-    findings: frozenset[Points]
-    degradations: frozenset[Points]
+    findings: frozenset[Cut]
+    degradations: frozenset[Cut]
     complete_up_to: int
     exact_up_to: int
     injections: int
 
 
-def explored(request: RequestProgram, bother: Bother, certificates: Certificates) -> Explored:
-    laboratory = ProgramLaboratory(request, bother)
+def explored(request: RequestProgram, kind: Kind, certificates: Certificates) -> Explored:
+    laboratory = ProgramLaboratory(request, kind.bother)
     settings = CampaignSettings(limits=Limits(max_size=MAX_SIZE))
-    start = SearchSettings(MAX_SIZE, certificates, inventory=points_in(request) if bother.tries > 1 else frozenset())
+    inventory = points_in(request) if kind.bother.tries > 1 else frozenset()
+    start = SearchSettings(MAX_SIZE, certificates, kind.effects, inventory)
     search = ClassSearch(REQUEST, CutSearch(start), settings, [laboratory.run(frozenset())], 0)
     events: list[ExperimentFinished] = []
     while cuts := search.ask(1000):
@@ -99,34 +94,31 @@ def explored(request: RequestProgram, bother: Bother, certificates: Certificates
             search.learn(outcome)
     end = search.end()
     return Explored(
-        frozenset(cut for each in findings_of(events) if len(cut := points_of(each.cut)) <= MAX_SIZE),
-        frozenset(points_of(each.cut) for each in degradations_of(events)),
+        frozenset(each.cut for each in findings_of(events) if len(each.cut) <= MAX_SIZE),
+        frozenset(each.cut for each in degradations_of(events)),
         end.complete_up_to,
         end.exact_up_to,
         sum(bool(event.outcome.cut) for event in events),
     )
 
 
-def least_experiments(request: RequestProgram, failing: set[Points], *, delayed: bool) -> int:
+def least_experiments(request: RequestProgram, failing: set[Cut], effects: EffectChoice) -> int:
     """Sets in which all faults fire, and no proper part fails: each needs an experiment of its own."""
     needed = 0
     for size in range(1, MAX_SIZE + 1):
-        for chosen in map(frozenset, combinations(sorted(points_in(request)), size)):
+        for chosen in plans(request, effects, size):
             if not any(known < chosen for known in failing):
-                run = ProgramRun(chosen, World(), delayed=delayed)
-                run.run(request.program)
-                needed += run.fired == chosen
+                needed += len(run_of(request, chosen)[1].fired) == size
     return needed
 
 
 def judged(task: tuple[Kind, int]) -> Counter[str]:
     kind, number = task
     request = random_request(f"{kind.taste.name} {number}", kind.taste)
-    bother = kind.bother
-    truth = minimal_sets(request, MAX_SIZE, delayed=bother.delayed)
+    truth = minimal_sets(request, MAX_SIZE, kind.effects)
     found: Counter[str] = Counter(random_systems=1)
-    for certificates in Certificates:
-        seen = explored(request, bother, certificates)
+    for certificates in KINDS_OF_PROOF:
+        seen = explored(request, kind, certificates)
         wrong = _wrong(seen, truth)
         found.update(wrong)
         if wrong:
@@ -134,14 +126,14 @@ def judged(task: tuple[Kind, int]) -> Counter[str]:
         if kind.is_plain:
             found[f"injections {certificates}"] += seen.injections
             if certificates is Certificates.EXACT:
-                bound = least_experiments(request, truth[Does.FAIL], delayed=bother.delayed)
+                bound = least_experiments(request, truth[Does.FAIL], kind.effects)
                 found["bounded"] += 1
                 found["at the bound"] += seen.injections == bound
         found[f"complete {certificates}"] += seen.complete_up_to == MAX_SIZE
     return found
 
 
-def _wrong(seen: Explored, truth: dict[Does, set[Points]]) -> Counter[str]:
+def _wrong(seen: Explored, truth: dict[Does, set[Cut]]) -> Counter[str]:
     size = seen.complete_up_to
     minimal = {cut for cut in seen.findings if len(cut) <= size + 1}
     missed = {cut for cut in truth[Does.DEGRADE] if len(cut) <= min(size, seen.exact_up_to)}
@@ -170,12 +162,12 @@ def measure(*, quick: bool) -> dict[str, object]:
             found.update(each)
             if done % 200 == 0:
                 print(f"{done} of {len(tasks)} systems", file=sys.stderr)
-        table = dict(zip(Certificates, pool.map(injections_on_table_5, Certificates), strict=True))
+        table = dict(zip(KINDS_OF_PROOF, pool.map(injections_on_table_5, KINDS_OF_PROOF), strict=True))
     return _figures(found, table)
 
 
 def _figures(found: Counter[str], table: dict[Certificates, int]) -> dict[str, object]:
-    exact, independent = (found[f"injections {each}"] for each in (Certificates.EXACT, Certificates.INDEPENDENT))
+    exact, independent = (found[f"injections {each}"] for each in KINDS_OF_PROOF)
     wrong: Sequence[str] = ("random_systems", "false_complete", "non_minimal", "missed_degradations")
     return {name: found[name] for name in wrong} | {
         "exact_equals_bound": round(found["at the bound"] / found["bounded"], 4),

@@ -19,5 +19,5 @@ def test_a_system_fails_when_all_replicas_of_a_needed_api_do() -> None:
 
     (cut,) = minimal_cuts_by_brute_force(system_of(row), 4)
 
-    assert {point.api for point in cut} == {"api-00"}
+    assert {fault.point.api for fault in cut} == {"api-00"}
     assert len(all_points(system_of(row))) == 8

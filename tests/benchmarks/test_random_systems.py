@@ -13,7 +13,7 @@ from benchmarks.random_systems import (
     systems_of,
 )
 
-from cutset.model.fault import points_of
+from cutset.model.fault import cut_of, points_of
 from cutset.model.outcome import Verdict
 from cutset.model.point import Point
 from cutset.simulation.brute_force import minimal_cuts_by_brute_force
@@ -45,9 +45,9 @@ def test_shuffled_points_fail_as_the_originals_do() -> None:
     assert any(point.of_api != name.of_api for point, name in names.items())
 
     for cut in minimal_cuts_by_brute_force(system, 2):
-        renamed = frozenset(names[point] for point in cut)
+        renamed = cut_of(names[point] for point in points_of(cut))
         outcome = Shuffled(Simulation(system), names).run(renamed)
-        assert (outcome.verdict, points_of(outcome.cut)) == (Verdict.FAILED, renamed)
+        assert (outcome.verdict, outcome.cut) == (Verdict.FAILED, renamed)
 
 
 @pytest.mark.parametrize("example", COUNTER_EXAMPLES, ids=lambda example: example.name)
@@ -58,4 +58,4 @@ def test_counter_examples_have_cuts_to_be_lost(example: CounterExample) -> None:
 def test_the_cut_that_best_depth_loses() -> None:
     example = COUNTER_EXAMPLES[3]
 
-    assert frozenset(Point("simulated", api) for api in "bcd") in minimal_cuts_by_brute_force(example.system, 3)
+    assert cut_of(Point("simulated", api) for api in "bcd") in minimal_cuts_by_brute_force(example.system, 3)
