@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden bench-truth dist protos clean
+.PHONY: help setup demo test test-fast check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden bench-truth bench-effects istio test-istio test-istio-1 test-istio-2 test-istio-3 bench-istio dist protos clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | expand -t 22
@@ -17,9 +17,11 @@ demo: $(READY) ## start the shop, find every minimal cut, compare with the answe
 
 # Services with short time limits: nothing else should keep the machine busy.
 ALONE := tests/cutset_demo/flaws tests/quality/test_drill.py
+# A cluster is needed for these: `make test-istio`.
+LABORATORY := tests/istio
 
 test: check ## run all checks and tests
-	$(BIN)/pytest -n auto --dist loadfile --durations=25 $(addprefix --ignore ,$(ALONE))
+	$(BIN)/pytest -n auto --dist loadfile --durations=25 $(addprefix --ignore ,$(ALONE) $(LABORATORY))
 	$(BIN)/pytest --durations=5 $(ALONE)
 
 # Rooms that start no server and no process, a few examples of every property.
@@ -60,8 +62,31 @@ bench-drill: $(READY) ## planted bugs and correct look-alikes under drills, repl
 bench-harden: $(READY) ## what to harden, against the papers' methods; probabilities; ends with one JSON line
 	@$(BIN)/python -m benchmarks.harden
 
+bench-effects: $(READY) ## one search over every effect: what it finds and costs; ends with one JSON line
+	@$(BIN)/python -m benchmarks.effects
+
 bench-truth: $(READY) ## completeness, containment and records put to the test; ends with one JSON line
 	@$(BIN)/python -m benchmarks.truth
+
+# Says `skipped: …` and ends well where there is no Go, no root, no network namespaces or no iptables.
+WITH_CLUSTER = $(BIN)/python -m cluster.build $(BIN)/python -m cluster run
+
+istio: $(READY) ## build a real Kubernetes and Istio control plane, once, into ~/.cache/cutset/cluster (kept by clean)
+	@$(BIN)/python -m cluster.build
+
+test-istio: $(READY) ## tests against that control plane, pods and sidecars; skipped where it cannot run
+	@$(BIN)/python -m cluster.build $(MAKE) --no-print-directory --output-sync=target -j3 $(addprefix test-istio-,1 2 3)
+
+# Three laboratories side by side, since most of the time is spent waiting. What is not named is in the third.
+ISTIO_1 := $(patsubst %,$(LABORATORY)/test_%.py,boutique relay rollout)
+ISTIO_2 := $(patsubst %,$(LABORATORY)/test_%.py,install rights jaeger tracing explore)
+ISTIO_3 := $(filter-out $(ISTIO_1) $(ISTIO_2),$(wildcard $(LABORATORY)/test_*.py))
+
+test-istio-1 test-istio-2 test-istio-3: $(READY)
+	@$(BIN)/python -m cluster run -- $(BIN)/pytest --durations=5 $(ISTIO_$(subst test-istio-,,$@))
+
+bench-istio: $(READY) ## install, isolation, cost and answers in that Istio; ends with one JSON line
+	@$(WITH_CLUSTER) --shop none -- $(BIN)/python -m benchmarks.istio
 
 dist: $(READY) ## build both distributions, prove each in empty environments; ends with one JSON line
 	@$(BIN)/python -m checks.dist
@@ -77,4 +102,5 @@ $(READY): pyproject.toml agent/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Cutset needs Python 3.11 or newer; set PYTHON=…" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ./agent -e '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt drain3 jsonpickle
 	@touch $@

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import is_hypothesis_test, settings
 
 FEW = 10  # examples per property: what fails for one input in ten is seen at once, the rest by `make test`
+pytest_plugins = ["pytester"]  # pytest takes it here alone; the plugin for pytest is tested with it
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "repeatable")
 
-settings.register_profile("repeatable", derandomize=True)
-settings.register_profile("fast", derandomize=True, max_examples=FEW)
+settings.register_profile("repeatable", derandomize=True, deadline=None)  # no test is about how long it takes
+settings.register_profile("fast", derandomize=True, deadline=None, max_examples=FEW)
 settings.load_profile(PROFILE)
 
 

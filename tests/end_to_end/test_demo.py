@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -16,6 +17,9 @@ import cutset_demo
 
 CUTSET = [sys.executable, "-m", "cutset"]
 WEAKNESSES = yaml.safe_load((Path(cutset_demo.__file__).parent / "WEAKNESSES.yaml").read_text())["requests"]
+
+
+GET_PRODUCT = "productcatalog/GetProduct:abort(503)"
 
 
 def demo(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -28,6 +32,14 @@ def cuts_of(request: dict[str, list[dict[str, list[str]]]]) -> set[frozenset[str
     return {frozenset(fault.partition(":")[0] for fault in finding["cut"]) for finding in request["findings"]}
 
 
+def expected(entry: dict[str, Any], effects: set[str], size: int) -> set[frozenset[str]]:
+    """The cuts that these effects alone can show."""
+    more = (
+        frozenset(at) for at in entry["more"] if len(at) <= size and all(effects & set(each) for each in at.values())
+    )
+    return {*map(frozenset, entry["cuts"]), *more}
+
+
 def test_finds_exactly_the_answer_key_of_every_request_class(tmp_path: Path) -> None:
     result = demo("--json", cwd=tmp_path)
 
@@ -35,7 +47,9 @@ def test_finds_exactly_the_answer_key_of_every_request_class(tmp_path: Path) -> 
     document = json.loads(result.stdout)
     assert document["complete"]
     found = {request["name"]: cuts_of(request) for request in document["requests"]}
-    assert found == {name: {frozenset(cut) for cut in entry["cuts"]} for name, entry in WEAKNESSES.items()}
+    assert found == {
+        name: expected(entry, {"abort(503)", "connection-refused"}, 3) for name, entry in WEAKNESSES.items()
+    }
     not_reached = {request["name"]: request["not_reached"] for request in document["requests"]}
     assert not_reached == {name: entry.get("not_reached", []) for name, entry in WEAKNESSES.items()}
 
@@ -47,6 +61,18 @@ def test_finds_exactly_the_answer_key_of_every_request_class(tmp_path: Path) -> 
     replayed = demo("--replay", finding["id"], cwd=tmp_path)
     assert replayed.returncode == 1
     assert replayed.stdout.startswith("x still fails  GET /")
+
+
+def test_finds_what_only_slow_answers_and_dead_stores_show(tmp_path: Path) -> None:
+    chosen = ("--request", "GET /product-meta/{id}", "--effect", "abort(503)", "--effect", "timeout")
+    result = demo(*chosen, "--json", cwd=tmp_path)
+
+    assert result.returncode == 0, result.stderr
+    (meta,) = json.loads(result.stdout)["requests"]
+    cuts = {frozenset(finding["cut"]) for finding in meta["findings"]}
+    get = "cache>cache/redis/get redis/1"
+    assert {frozenset({f"{get}:connection-refused"}), frozenset({f"{get}:timeout", GET_PRODUCT})} <= cuts
+    assert frozenset({f"{get}:timeout"}) not in cuts
 
 
 def test_finds_the_same_down_to_single_replicas(tmp_path: Path) -> None:

@@ -127,14 +127,17 @@ def test_an_interrupted_campaign_says_how_to_go_on(boutique: tuple[Boutique, Pat
 
 def test_a_delay_that_callers_do_not_wait_for_is_a_fault_too(boutique: tuple[Boutique, Path], tmp_path: Path) -> None:
     """The shop gives ads 100 ms and everything else 2 s, so a delay of 300 ms costs the page its ads and no more."""
-    config = yaml.safe_load(boutique[0].config_file.read_text()) | {"effect": "delay(300ms)"}
-    (tmp_path / "delay.yaml").write_text(yaml.safe_dump(config))
+    options = ("-r", "GET /", "--effect", "delay(300ms)", "--max-size", "1", "--json")
 
-    result = explore(tmp_path / "delay.yaml", "-r", "GET /", "--max-size", "1", "--json", cwd=tmp_path)
+    result = explore(boutique[0].config_file, *options, cwd=tmp_path)
 
     assert result.returncode == 0, result.stderr
     (request,) = json.loads(result.stdout)["requests"]
     assert [each["cut"] for each in request["degraded"]] == [["ad/GetAds:delay(300ms)"]]
+    told = {each["point"]: each["effects"][0] for each in request["points"]}
+    assert told["ad/GetAds"]["toleration"] == "degraded"
+    assert told["ad/GetAds"]["why"].startswith("given up after 0.1 s")
+    assert told["cart/GetCart"] == {"effect": "delay(300ms)", "toleration": "tolerated", "why": "waited for 0.3 s"}
 
 
 def test_ordinary_users_at_the_edge_cannot_cause_faults(boutique: tuple[Boutique, Path]) -> None:

@@ -18,7 +18,8 @@ import yaml
 
 from cutset.app.demo import Boutique, run_boutique
 from cutset.app.explore import explore
-from cutset.app.harden import Steps, conclude, decide, exit_code, try_out
+from cutset.app.harden import conclude, decide, exit_code, try_out
+from cutset.app.harden_place import Apply, Steps
 from cutset.app.harden_problem import HardenOptions
 from cutset.app.mesh import mesh_file_of
 from cutset.config.explore import Config, adjusted, load_config
@@ -56,7 +57,7 @@ def test_three_fallbacks_make_the_cuts_go_away_that_they_were_predicted_to(tmp_p
     with run_boutique(2, KEY.encode(), tmp_path) as boutique:  # one of its own: the mesh is changed
         config = explored(load_config(boutique.config_file), tmp_path)
         decided = decide(tmp_path, "", EMPTY_CART, HardenOptions(budget=3))
-        steps = Steps(mesh_file_of(boutique.config_file), apply=True, verify=True)
+        steps = Steps(mesh_file_of(boutique.config_file), apply=Apply.LOCAL, verify=True)
         found = conclude(decided, steps, everything(try_out(decided, steps, config, key=KEY.encode())))
 
     assert found.decision.choice.proven

@@ -85,7 +85,7 @@ def test_a_tolerated_failure_that_makes_a_value_wrong_is_told(tmp_path: Path) ->
 
     assert set(found(request)) == {"cart/GET /items"}
     (degraded,) = request.degradations
-    assert degraded.outcome.reason == "200, but `total` was 19.99, is 0.0"
+    assert degraded.outcome.reason == "200, but wrong: `total` was 19.99, is 0.0"
     assert request.complete_up_to == 2
 
 

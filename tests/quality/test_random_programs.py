@@ -6,12 +6,14 @@
 from itertools import combinations
 
 import pytest
-from benchmarks.truth.random_systems import KINDS, MAX_SIZE, Kind, explored, judged
+from benchmarks.truth.random_systems import KINDS, KINDS_OF_PROOF, MAX_SIZE, Kind, explored, judged
 
+from cutset.model.fault import cut_of
 from cutset.search.cuts import CutSearch
-from cutset.search.strategy import Certificates, SearchSettings
+from cutset.search.strategy import SearchSettings
 from cutset.simulation.drive import drive
-from cutset.simulation.programs import ProgramLaboratory, ProgramRun, World, points_in
+from cutset.simulation.program_laboratory import ProgramLaboratory
+from cutset.simulation.programs import ProgramRun, World, points_in
 from cutset.simulation.random_programs import Taste, random_request
 
 SYSTEMS = 10  # of each kind
@@ -37,7 +39,7 @@ def test_exact_certificates_take_a_round_for_each_size_and_the_fault_free_one() 
 
 def test_independent_certificates_are_exact_for_single_failures_and_take_fewer_experiments() -> None:
     requests = [random_request(f"saved {number}", Taste()) for number in range(3 * SYSTEMS)]
-    exact, independent = ([explored(each, KINDS[0].bother, kind) for each in requests] for kind in Certificates)
+    exact, independent = ([explored(each, KINDS[0], kind) for each in requests] for kind in KINDS_OF_PROOF)
 
     assert all(run.exact_up_to >= 1 for run in independent)
     assert sum(run.injections for run in independent) <= 0.85 * sum(run.injections for run in exact)
@@ -49,9 +51,9 @@ def test_runs_of_sets_that_agree_on_what_one_of_them_called_are_the_same_run() -
         request = random_request(f"agreement {seed}", Taste(points=(5, 7)))
         runs: dict[frozenset[object], tuple[ProgramRun, object]] = {}
         for size in range(4):
-            for cut in map(frozenset, combinations(sorted(points_in(request)), size)):
-                run = ProgramRun(cut, World(), delayed=False)
-                runs[cut] = run, run.run(request.program)
+            for points in map(frozenset, combinations(sorted(points_in(request)), size)):
+                run = ProgramRun(cut_of(points), World())
+                runs[points] = run, run.run(request.program)
         for cut, (run, result) in runs.items():
             for other, (run_there, result_there) in runs.items():
                 if other & run.called == cut & run.called:

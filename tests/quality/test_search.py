@@ -22,7 +22,8 @@ from benchmarks.random_systems import (
 )
 from benchmarks.search import Explored, explored, ours
 
-from cutset.model.outcome import Points, Verdict
+from cutset.model.fault import Cut, cut_of, points_of
+from cutset.model.outcome import Verdict
 from cutset.model.point import Point
 from cutset.search.cuts import CutSearch
 from cutset.search.fastfi import FastFi
@@ -83,7 +84,7 @@ def test_names_that_mislead_lose_no_cut(family: Family) -> None:
         truth = minimal_cuts_by_brute_force(system, family.max_size)
         run = explored(ours(system, family.max_size), Shuffled(Simulation(system), names))
 
-        assert run.found == {frozenset(names[point] for point in cut) for cut in truth}
+        assert run.found == {cut_of(names[point] for point in points_of(cut)) for cut in truth}
 
 
 @pytest.mark.parametrize("example", COUNTER_EXAMPLES, ids=lambda example: example.name)
@@ -142,8 +143,8 @@ PROMISES = (
 )  # fmt: skip
 
 
-def points(names: str) -> Points:
-    return frozenset(Point.parse(f"simulated/{name}") for name in names.split())
+def faults(names: str) -> Cut:
+    return cut_of(Point.parse(f"simulated/{name}") for name in names.split())
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -152,7 +153,7 @@ def test_all_cuts_are_found_and_proven_to_be_all_within_so_many_injections(promi
     """One after the other, each answer known before the next is asked for."""
     search = CutSearch(SearchSettings(promise.max_size, inventory=all_points(promise.system), seed=seed))
     simulation = Simulation(promise.system, Conditions(seed))
-    truth, injected, when_found = {points(names) for names in promise.cuts}, 0, 0
+    truth, injected, when_found = {faults(names) for names in promise.cuts}, 0, 0
     while cuts := search.ask(1):
         injected += sum(bool(cut) for cut in cuts)
         search.learn(simulation.run(cuts[0]))
@@ -172,7 +173,7 @@ def test_replicas_that_nobody_told_of_cost_few_more(promise: Promise, seed: int)
 
     run = explored(search, Simulation(promise.system, Conditions(seed)))
 
-    assert run.found == {points(names) for names in promise.cuts}
+    assert run.found == {faults(names) for names in promise.cuts}
     assert run.tally.injections <= promise.proven_without_inventory
 
 
@@ -180,5 +181,5 @@ def test_replicas_that_nobody_told_of_cost_few_more(promise: Promise, seed: int)
 def test_promises_name_the_true_cuts(promise: Promise) -> None:
     truth = minimal_cuts_by_brute_force(promise.system, promise.max_size)
 
-    assert {points(names) for names in promise.cuts} == truth
+    assert {faults(names) for names in promise.cuts} == truth
     assert all(Simulation(promise.system).run(cut).verdict is Verdict.FAILED for cut in truth)

@@ -7,7 +7,7 @@ import pytest
 
 from cutset.experiment.trials import amount_to
 from cutset.judge.sequential import Repetition, failures_needed
-from cutset.model.fault import cut_of
+from cutset.model.fault import Cut, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.search.cuts import CutSearch
 from cutset.search.strategy import SearchSettings
@@ -30,23 +30,23 @@ class Laboratory:
     flakes: float
     chance: Random
 
-    def run(self, cut: Points) -> Outcome:
+    def run(self, cut: Cut) -> Outcome:
         trials: list[Outcome] = []
         while (outcome := amount_to(trials, self.rule, varying=True)) is None:
             trials.append(self._trial(cut))
             if len(trials) == MOST_IDLE and not any(each.fired for each in trials):
-                return Outcome(cut_of(cut), Verdict.UNKNOWN, "never fired", calls=_called(trials))
+                return Outcome(cut, Verdict.UNKNOWN, "never fired", calls=_called(trials))
         return replace(outcome, healthy_after=outcome.verdict is Verdict.FAILED)
 
-    def _trial(self, cut: Points) -> Outcome:
-        execution = Execution(cut, balancer=Balancer(Balance.RANDOM, self.chance), chance=self.chance)
+    def _trial(self, cut: Cut) -> Outcome:
+        execution = Execution(points_of(cut), balancer=Balancer(Balance.RANDOM, self.chance), chance=self.chance)
         path = execution.run(self.system)
-        calls, fired = frozenset(execution.calls), cut & execution.calls
+        calls, fired = frozenset(execution.calls), points_of(cut) & execution.calls
         failed = path is None or (bool(cut) and self.chance.random() < self.flakes)  # the audit drops its flakes
         if failed and cut and not fired:
-            return Outcome(cut_of(cut), Verdict.UNKNOWN, calls=calls)
+            return Outcome(cut, Verdict.UNKNOWN, calls=calls)
         return Outcome(
-            cut_of(cut),
+            cut,
             Verdict.FAILED if failed else Verdict.SURVIVED,
             path=frozenset() if failed or path is None else path,
             failed=frozenset(execution.failed),

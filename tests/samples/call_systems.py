@@ -5,7 +5,7 @@ from itertools import combinations
 
 from hypothesis import strategies as st
 
-from cutset.model.fault import cut_of
+from cutset.model.fault import Cut, cut_of, points_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.search.cuts import CutSearch
@@ -32,6 +32,10 @@ MOST_EXPERIMENTS = 3_000  # no system here needs as many: the search does not en
 def points(*apis: str) -> Points:
     """`"A"` is the API without replicas, `"A2"` its second replica."""
     return frozenset(Point("simulated", name[0], replica=name[1:]) for name in apis)
+
+
+def faults(*apis: str) -> Cut:
+    return cut_of(points(*apis))
 
 
 @st.composite
@@ -120,8 +124,8 @@ def searches(draw: st.DrawFn, system: System, *, certificates: Certificates | No
     )
 
 
-def run(system: System, cut: Points, turn: int = 0) -> Outcome:
-    execution = Execution(cut, turn)
+def run(system: System, cut: Cut, turn: int = 0) -> Outcome:
+    execution = Execution(points_of(cut), turn)
     return outcome_of(execution, execution.run(system))
 
 
@@ -137,9 +141,9 @@ def outcome_of(execution: Execution, path: Points | None) -> Outcome:
     )
 
 
-def explore(search: CutSearch, system: Runs, limit: int = 10**9) -> list[Points]:
+def explore(search: CutSearch, system: Runs, limit: int = 10**9) -> list[Cut]:
     """What was asked for, in its order."""
-    asked: list[Points] = []
+    asked: list[Cut] = []
     while cuts := search.ask(limit):
         assert len(cuts) <= limit
         asked += cuts
@@ -149,13 +153,13 @@ def explore(search: CutSearch, system: Runs, limit: int = 10**9) -> list[Points]
     return asked
 
 
-def is_honest(result: SearchResult, truth: set[Points]) -> bool:
+def is_honest(result: SearchResult, truth: set[Cut]) -> bool:
     """Given what is minimal: then whatever else fails contains one of these, too."""
     known = [*result.minimal_cuts, *result.undecided]
     return all(any(each <= cut for each in known) for cut in truth if len(cut) <= result.complete_up_to)
 
 
-def assert_right(result: SearchResult, truth: set[Points], system: System) -> None:
+def assert_right(result: SearchResult, truth: set[Cut], system: System) -> None:
     """All that fails is found; but where a replica is reached only if others are down, nobody can tell that from luck.
 
     Then what its fault alone does stays undecided, and so may what contains it.
@@ -180,6 +184,6 @@ def _pins_replicas(node: System | None) -> bool:
             return False
 
 
-def subsets(every: Points, most: int) -> Iterator[Points]:
+def subsets(every: Points, most: int) -> Iterator[Cut]:
     for size in range(most + 1):
-        yield from map(frozenset, combinations(sorted(every), size))
+        yield from map(cut_of, combinations(sorted(every), size))

@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 from cutset.model.coverage import OutOfReach, Uncoverable
+from cutset.model.difference import Difference, DifferenceKind
+from cutset.model.effect import Effect, EffectChoice
 from cutset.model.event import (
     CampaignEvent,
     CampaignStarted,
@@ -10,8 +12,8 @@ from cutset.model.event import (
     RequestAudited,
     RequestFinished,
 )
-from cutset.model.fault import Fault, points_of
-from cutset.model.outcome import Outcome, Points, Verdict
+from cutset.model.fault import Cut, Fault, points_of
+from cutset.model.outcome import CallSeen, Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.model.run import Loop, RunFinished, RunStarted
 
@@ -20,12 +22,22 @@ def points(*texts: str) -> Points:
     return frozenset(Point.parse(text) for text in texts)
 
 
+def cut(*faults: str) -> Cut:
+    return frozenset(Fault.parse(fault) for fault in faults)
+
+
+def choice(*effects: str, **rules: str) -> EffectChoice:
+    """The usual effects, and by service those of a rule, separated by spaces."""
+    at = tuple((name, tuple(map(Effect.parse, texts.split()))) for name, texts in rules.items())
+    return EffectChoice(tuple(map(Effect.parse, effects)), at)
+
+
 def experiment(request: str, verdict: Verdict, reason: str, *faults: str, **fields: object) -> ExperimentFinished:
-    cut = frozenset(Fault.parse(fault) for fault in faults)
-    proven = {"trials": 2, "failures": 2, "fired": points_of(cut), "healthy_after": True}
-    fields = (proven if verdict is Verdict.FAILED and cut else {}) | fields
-    outcome = Outcome(cut, verdict, reason, trace_ids=("a" * 8, "b" * 8), requests=3, **fields)  # type: ignore[arg-type]
-    return ExperimentFinished(request=request, outcome=outcome, round=1 + len(cut))
+    tried = cut(*faults)
+    proven = {"trials": 2, "failures": 2, "fired": points_of(tried), "healthy_after": True}
+    fields = (proven if verdict is Verdict.FAILED and tried else {}) | fields
+    outcome = Outcome(tried, verdict, reason, trace_ids=("a" * 8, "b" * 8), requests=3, **fields)  # type: ignore[arg-type]
+    return ExperimentFinished(request=request, outcome=outcome, round=1 + len(tried))
 
 
 def audited(
@@ -93,7 +105,7 @@ EVENTS: list[CampaignEvent] = [  # after that
         complete_up_to=3,
         reason="",
         assumption="behaviour depends on which calls fail",
-        masked=((points("cart/GetCart"), points("cart/GetCart", "flag/Get")),),
+        masked=((cut("cart/GetCart"), cut("cart/GetCart", "flag/Get")),),
     ),
     experiment("POST /pay", Verdict.SURVIVED, "200"),
     experiment("POST /pay", Verdict.UNKNOWN, "never fired: x/Y was not called", "x/Y"),
@@ -110,15 +122,21 @@ EVENTS: list[CampaignEvent] = [  # after that
         request="POST /pay",
         complete_up_to=1,
         reason="the budget of experiments is spent",
-        undecided=(points("x/Y"),),
-        predicted=(points("a/1", "a/2"), points("a/1", "a/3"), points("b/1", "b/2", "b/3")),
+        undecided=(cut("x/Y"),),
+        predicted=(cut("a/1", "a/2"), cut("a/1", "a/3"), cut("b/1", "b/2", "b/3")),
     ),
     RunFinished(reason="POST /pay: the budget of experiments is spent"),
 ]
 
 VARYING: list[CampaignEvent] = [  # a cache answers for the currency service, half of the time
     CampaignStarted(
-        requests=("GET /",), max_size=1, effect="grpc(14)", strategy="cuts", repeats=2, flake_rate=0.01, trials=10
+        requests=("GET /",),
+        max_size=1,
+        effects=choice("grpc(14)"),
+        strategy="cuts",
+        repeats=2,
+        flake_rate=0.01,
+        trials=10,
     ),
     audited("GET /", varies="currency/Convert was called in 1 of 3 runs without a fault"),
     experiment(
@@ -130,7 +148,14 @@ VARYING: list[CampaignEvent] = [  # a cache answers for the currency service, ha
         failures=5,
     ),
     experiment("GET /", Verdict.SURVIVED, "200", "ad/GetAds:grpc(14)", trials=10),
-    experiment("GET /", Verdict.DEGRADED, "200, but `total` was 19.99, is 0", "cart/GetCart:grpc(14)", trials=11),
+    experiment(
+        "GET /",
+        Verdict.DEGRADED,
+        "200, but wrong: `total` was 19.99, is 0",
+        "cart/GetCart:grpc(14)",
+        trials=11,
+        differences=(Difference(DifferenceKind.VALUE, "total", "19.99", "0"),),
+    ),
     RequestFinished(request="GET /", complete_up_to=1, reason=""),
     RunFinished(reason=""),
 ]
@@ -139,3 +164,31 @@ VARIATION = (
     "10 trials or more, in which a set that fails 27 % of requests or more is overlooked with a chance of at most 5 %"
 )
 SCOPE = "Said of calls that fail by grpc(14); nothing is said of other ways to fail"
+
+_CHARGE = Point("payment", "Charge")
+MIXED: list[CampaignEvent] = [  # payment has a fallback for errors, and no timeout; its answer is not looked at
+    CampaignStarted(
+        requests=("POST /pay",),
+        max_size=2,
+        effects=choice("abort(503)", "timeout", "empty"),
+        strategy="cuts",
+        certificates="exact",
+        repeats=2,
+    ),
+    replace(audited("POST /pay"), calls=points("payment/Charge", "ledger/Book")),
+    experiment("POST /pay", Verdict.SURVIVED, "200", "payment/Charge", fired=frozenset({_CHARGE})),
+    experiment(
+        "POST /pay",
+        Verdict.FAILED,
+        "no answer: none within 5 s",
+        "payment/Charge:timeout",
+        met=(CallSeen(_CHARGE, "checkout/PlaceOrder", "0", 5010),),
+        late=True,
+    ),
+    experiment("POST /pay", Verdict.FAILED, "500 with `oops`", "payment/Charge:empty"),
+    experiment("POST /pay", Verdict.DEGRADED, "200, but missing $.id", "ledger/Book"),
+    experiment("POST /pay", Verdict.UNKNOWN, "never fired", "ledger/Book:empty"),
+    experiment("POST /pay", Verdict.FAILED, "500 with `both`", "payment/Charge", "ledger/Book:timeout"),
+    RequestFinished(request="POST /pay", complete_up_to=1, reason="", undecided=(cut("ledger/Book:empty"),)),
+    RunFinished(reason=""),
+]

@@ -78,4 +78,11 @@ VERIFICATION = Verification(
     before={"GET /[x]": Effort(0.1, 10, 5)},
     after={"GET /[x]": Effort(0.2, 10, 20)},
 )
-TRIED = replace(DECIDED, odds=ODDS, change=CHANGE, verification=VERIFICATION, replay="cutset explore --replay")
+TRIED = replace(
+    DECIDED,
+    odds=ODDS,
+    change=CHANGE,
+    undo="cp /shop/mesh.yaml.before /shop/mesh.yaml",
+    verification=VERIFICATION,
+    replay="cutset explore --replay",
+)

@@ -4,25 +4,29 @@ import asyncio
 import hashlib
 import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.samples.simulated_campaign import REQUESTS, SETTINGS, SimulatedLaboratory
+from tests.samples.simulated_campaign import REQUESTS, SETTINGS, SYSTEMS, SimulatedLaboratory
 
 from cutset.campaign.explore import explore
+from cutset.campaign.settings import CampaignSettings
 from cutset.model.run import Loop, RunStarted
+from cutset.simulation.simulated import System
 from cutset.store.ledger import NAME, open_ledger
 
 KEY = b"k" * 32
 
 
-def recorded_campaign(store: Path) -> Path:
+def recorded_campaign(
+    store: Path, key: bytes = KEY, settings: CampaignSettings = SETTINGS, systems: Mapping[str, System] = SYSTEMS
+) -> Path:
     """The path of its ledger."""
 
     async def record() -> None:
-        with open_ledger(store, key=KEY) as ledger:
+        with open_ledger(store, key=key) as ledger:
             ledger.append("only", RunStarted(loop=Loop.CAMPAIGN, run="only"))
-            async for _ in explore("only", REQUESTS, SimulatedLaboratory(), ledger, SETTINGS):
+            async for _ in explore("only", REQUESTS, SimulatedLaboratory(systems=systems), ledger, settings):
                 pass
 
     asyncio.run(record())

@@ -94,6 +94,9 @@ class SimulatedLaboratory:
     def _trial(self, system: System, cut: Cut, turn: int) -> Outcome:
         return outcome_of(system, cut, turn, self._unreached, chance=Alternating(turn))
 
+    def expect_variation(self, _request: Request) -> None:
+        pass
+
     async def unlike_audit(self, _request: Request) -> str:
         return ""
 

@@ -31,6 +31,7 @@ from cutset.model.point import Point
 from cutset.model.request import Request, Response, Step
 from cutset.store.ledger import open_ledger
 from cutset.store.runs import hardening_events
+from cutset.verify.local import FilePlace
 from cutset.verify.run import Undertaking, try_hardening
 
 MESH = """\
@@ -69,7 +70,8 @@ def decision(budget: float = 2) -> Decision:
 
 
 def undertaking(mesh_file: Path | None, *, recheck: bool = True, parallel: int = 2) -> Undertaking:
-    return Undertaking("one", REQUESTS, SERVICES, change=mesh_file, recheck=recheck, parallel=parallel)
+    place = FilePlace(mesh_file) if mesh_file else None
+    return Undertaking("one", REQUESTS, SERVICES, place, recheck=recheck, parallel=parallel)
 
 
 class HardenableLaboratory:
@@ -111,6 +113,9 @@ class HardenableLaboratory:
     async def still_works(self, request: Request) -> str:
         broken = request.name == self._breaks and await asyncio.to_thread(self._stood_in)
         return "503" if broken or request.name == self._unhealthy else ""
+
+    def expect_variation(self, _request: Request) -> None:
+        pass
 
     async def unlike_audit(self, _request: Request) -> str:
         return ""

@@ -4,6 +4,7 @@ from itertools import combinations
 
 from hypothesis import strategies as st
 
+from cutset.model.fault import Cut, cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.simulation.simulated import (
@@ -21,8 +22,12 @@ def point(text: str) -> Point:
     return Point.parse(f"simulated/{text}")
 
 
-def cut(*points: str) -> Points:
-    return frozenset(map(point, points))
+def points(*names: str) -> Points:
+    return frozenset(map(point, names))
+
+
+def cut(*names: str) -> Cut:
+    return cut_of(points(*names))
 
 
 class Everything:
@@ -30,17 +35,17 @@ class Everything:
 
     def __init__(self, points: Points, max_size: int) -> None:
         self._batches = [
-            [frozenset(chosen) for size in range(1, max_size + 1) for chosen in combinations(sorted(points), size)],
+            [cut_of(chosen) for size in range(1, max_size + 1) for chosen in combinations(sorted(points), size)],
             [frozenset()],
         ]
-        self.failing: set[Points] = set()
+        self.failing: set[Cut] = set()
 
-    def ask(self, limit: int) -> list[Points]:
+    def ask(self, limit: int) -> list[Cut]:
         return self._batches.pop() if self._batches else []
 
     def learn(self, outcome: Outcome) -> None:
         if outcome.verdict is Verdict.FAILED:
-            self.failing.add(frozenset(fault.point for fault in outcome.cut))
+            self.failing.add(outcome.cut)
 
 
 @st.composite

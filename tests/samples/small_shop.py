@@ -85,6 +85,7 @@ SERVICES: Mapping[str, Mapping[str, tuple[Call, ...]]] = {  # service -> API -> 
             Call("currency", "/convert", direct=True, shown=False),
             Call("cart", "/items", shown=False, instead=Call("ad", "/ads", direct=True, shown=False)),
         ),
+        "/people": (Call("users", "/users/alice"), Call("users", "/users/bob", optional=True), ITEMS),
         "/leaf": (),
         "/twins": (Call("twins", "/one"),),
         "/balanced": (Call("balanced", "/one"),),
@@ -106,7 +107,7 @@ SERVICES: Mapping[str, Mapping[str, tuple[Call, ...]]] = {  # service -> API -> 
     "relay": {"/page": (ITEMS, Call("ad", "/ads", optional=True)), "/pass": (ITEMS,)},
     "forgetful": {"/pass": (ITEMS,)},
     "middle": {"/wait": (Call("stock", "Count"),)},
-    **{name: {} for name in ("cart", "ad", "stock", "currency", "twins", "balanced", "vault", "parts")},
+    **{name: {} for name in ("cart", "ad", "stock", "currency", "twins", "balanced", "vault", "parts", "users")},
 }
 REPLICAS = Counter({"twins": 2, "balanced": 2})
 RETRIES = {"balanced": 0}  # round robin and nothing more
@@ -342,6 +343,8 @@ async def _tracers(collector_url: str) -> AsyncIterator[Mapping[str, Tracer]]:
 @contextmanager
 def _span(tracer: Tracer, name: str, kind: SpanKind, context: Context, address: str = "") -> Iterator[Context]:
     told = {"http.request.method": "GET"} | ({"url.full": f"http://{address}{name}"} if address else {})
+    if kind is SpanKind.SERVER and name.startswith("/users/"):
+        told["http.route"] = "/users/{name}"
     span = tracer.start_span(name, context, kind, told)
     try:
         yield set_span_in_context(span, context)

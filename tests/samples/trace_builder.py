@@ -19,6 +19,11 @@ class Made:
     flags: str = "-"
     failed_attempts: int = 0  # injected aborts on other replicas first
     planned: bool = True
+    spoilt: str = ""
+
+
+def _spoilt(call: Made) -> dict[str, object]:
+    return {"cutset.spoilt": call.spoilt} if call.spoilt else {}
 
 
 def trace(*calls: Made, entry_status: int = 200) -> list[Span]:
@@ -43,7 +48,7 @@ def trace(*calls: Made, entry_status: int = 200) -> list[Span]:
             "grpc.path": f"/hipstershop.Some/{api}",
             "http.method": "POST",
         }
-        return attributes | ({"cutset.api": api} if call.planned else {})
+        return attributes | ({"cutset.api": api} if call.planned else {}) | _spoilt(call)
 
     def add(call: Made, parent: str) -> None:
         service = call.api.split("/", 1)[0]
