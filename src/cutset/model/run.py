@@ -10,6 +10,7 @@ class Loop(StrEnum):
     DRILL = "drill"
     REPRODUCTION = "reproduction"
     HARDENING = "hardening"
+    IMPACT = "impact"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
