@@ -85,7 +85,7 @@ def test_a_chosen_port_that_somebody_takes_meanwhile_is_replaced(mesh_dir, monke
 
 
 def test_a_port_on_which_somebody_listens_before_envoy_does_is_replaced(mesh_dir, monkeypatch):
-    """Two that bind a port at once may both succeed; the second to listen does not, which Envoy survives, without it."""
+    """Two that bind a port at once may both succeed; the second to listen fails, and Envoy goes on without that."""
     build = mesh.bootstrap
     built = []
 
