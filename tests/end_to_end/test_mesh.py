@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +15,7 @@ import pytest
 
 from cutset.inject.plan import plan_headers
 from cutset.model.fault import Fault
+from cutset_demo.ports import free_port
 
 
 class Hello(BaseHTTPRequestHandler):
@@ -41,12 +41,6 @@ def service() -> Iterator[str]:
 
 
 KEY = "a key for tests that nobody guesses"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.mark.parametrize(("key", "faulted"), [(KEY, 503), ("", 200)])

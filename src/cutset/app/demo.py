@@ -1,11 +1,9 @@
 """The embedded shop: starts it behind a real mesh, and holds what a campaign found against its answer key."""
 
 import os
-import random
-import socket
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -25,9 +23,9 @@ from cutset.model.mesh import MeshService, MeshSpec
 from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.report.campaign.terminal import describe_cut
 from cutset_agent.launch import agent_environment
+from cutset_demo.ports import HOST, free_port
 from cutset_demo.shop import SERVICES, free_addresses, missing_parts, run_shop
 
-HOST = "127.0.0.1"
 _SHOP_FOLDER = Path(cutset_demo.__file__).parent
 STORE_USERS = ("cache", "cart", "checkout", "productcatalog")  # of Redis, NATS and PostgreSQL
 EFFECT_REQUESTS = ("POST /cart/checkout", "GET /product-meta/{id}")  # with several effects these have most to tell
@@ -205,13 +203,5 @@ def _open_ends(request: RequestSummary) -> list[str]:
 
 
 def free_ports(count: int) -> list[int]:
-    """For later: not of those that the system hands out to whoever connects meanwhile."""
-    with ExitStack() as taken:
-        ports: list[int] = []
-        for port in random.sample(range(20_000, 32_000), 12_000):
-            with suppress(OSError):
-                taken.enter_context(socket.create_server((HOST, port)))
-                ports.append(port)
-            if len(ports) == count:
-                break
-        return ports
+    """For later: nobody who chooses as we do is given them meanwhile."""
+    return [free_port() for _ in range(count)]

@@ -11,15 +11,8 @@ from cutset.app.served_run import serve_run
 from cutset.campaign.explore import explore
 from cutset.errors import TargetError
 from cutset.model.run import Loop, RunStarted
-from cutset.receive.server import listen
 from cutset.store.ledger import open_ledger
-
-
-def free_port():
-    listener = listen("127.0.0.1", 0, for_what="tests", hint="")
-    port = listener.getsockname()[1]
-    listener.close()
-    return port
+from cutset_demo.ports import free_port
 
 
 async def campaign(store, fails=False):

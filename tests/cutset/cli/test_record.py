@@ -20,6 +20,7 @@ from cutset.errors import CutsetError, HaltedError
 from cutset.model.exchange import Exchange
 from cutset.workload.recording.folder import read_recording
 from cutset.workload.recording.lines import exchange_to_line
+from cutset_demo.ports import free_port
 
 SERVICE = """
 import sys, uuid
@@ -56,11 +57,6 @@ RULES = """
 register:
   - {request: POST /login, place: body/password, as: value, from: SHOP_PASSWORD}
 """
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 def cutset(*arguments: object, **environment: str) -> Result:

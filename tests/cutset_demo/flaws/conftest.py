@@ -28,6 +28,7 @@ from cutset_demo.flaws import (
 )
 from cutset_demo.flaws.dependency import start_dependency
 from cutset_demo.flaws.serving import FlawSettings
+from cutset_demo.ports import free_port
 
 PATIENCE_SECONDS = 20.0  # for what comes within a fraction of a second, if at all
 
@@ -72,12 +73,6 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
         yield Stores({**addresses, "dependency": start_dependency().removeprefix("http://")})
     finally:
         stop_children([child])
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture
