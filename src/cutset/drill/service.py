@@ -16,6 +16,7 @@ import aiohttp
 from cutset.drill.settings import PORT, ServiceUnderTest
 from cutset.errors import TargetError
 from cutset.process.keeper import kept
+from cutset.process.supervise import ended
 from cutset_agent.launch import agent_environment as with_agent
 
 HOST = "127.0.0.1"
@@ -61,8 +62,7 @@ async def running(service: ServiceUnderTest, agent: Mapping[str, str], log: Path
     finally:
         assert process.stdin is not None
         process.stdin.close()  # which asks the keeper to end everything
-        # Even if we are cancelled again: the next start must not meet the previous one.
-        await asyncio.shield(process.wait())
+        await ended(process)  # the next start must not meet this one
 
 
 def _free_port() -> int:

@@ -25,7 +25,7 @@ async def supervise(job: Job) -> JobReport:
         said = (await process.stdout.read()).decode(errors="replace")
     finally:
         process.stdin.close()  # which asks the keeper to end everything
-        await process.wait()
+        await ended(process)
         # Its pipes may be told of after that, when the loop is gone: asyncio then complains in somebody else's name.
         process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
     try:
@@ -35,6 +35,20 @@ async def supervise(job: Job) -> JobReport:
             await asyncio.to_thread(end_marked, job.env[MARKER])
         return JobReport(Ending.LOST, problem=f"its keeper ended with {process.returncode}: {said[-500:]}")
     return JobReport(**{**fields, "ended": Ending(fields["ended"])})
+
+
+async def ended(process: asyncio.subprocess.Process) -> int:
+    """Its exit code, when it is really over: who is cancelled while waiting for the end waits all the same."""
+    waiting = asyncio.ensure_future(process.wait())
+    cancelled: asyncio.CancelledError | None = None
+    while not waiting.done():
+        try:
+            await asyncio.shield(waiting)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled:
+        raise cancelled
+    return waiting.result()
 
 
 def inherited_environment() -> dict[str, str]:

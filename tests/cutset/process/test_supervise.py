@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import subprocess
@@ -256,3 +257,20 @@ def test_a_job_may_do_without_limits_and_files(tmp_path):
     job = Job((sys.executable, "-I", "-S", "-c", "raise SystemExit(3)"))
     report = asyncio.run(supervise(job))
     assert (report.ended, report.status, report.problem) == (Ending.EXITED, 3, "")
+
+
+def test_who_is_cancelled_again_while_the_job_ends_waits_for_its_end(tmp_path):
+    script = "import os, time; open('processes', 'w').write(f'{os.getpid()}\\n'); time.sleep(60)"
+
+    async def cancelled_twice() -> None:
+        task = asyncio.ensure_future(supervise(a_job(tmp_path, script)))
+        await asyncio.to_thread(processes_in, tmp_path, 1)
+        task.cancel()
+        await asyncio.sleep(0)  # it has heard of that, and waits for the end of the job
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled_twice())
+    assert not is_alive(*processes_in(tmp_path, 1))
+    gc.collect()  # an open transport would complain here, in the name of this test
