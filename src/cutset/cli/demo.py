@@ -10,7 +10,6 @@ from rich.markup import escape
 
 from cutset.app.check import check_campaign, require
 from cutset.app.demo import (
-    HOST,
     REPLICA_REQUEST,
     AnswerCheck,
     Boutique,
@@ -43,6 +42,7 @@ from cutset.config.explore import adjusted, load_config
 from cutset.config.key import KEY_VARIABLE
 from cutset.lineage.path import Level
 from cutset.model.summary import CampaignSummary
+from cutset_demo.ports import HOST
 
 
 def demo_command(
