@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden bench-truth bench-effects istio test-istio test-istio-1 test-istio-2 test-istio-3 bench-istio dist protos clean
+.PHONY: help setup demo test test-fast check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden bench-truth bench-effects bench-impact istio test-istio test-istio-1 test-istio-2 test-istio-3 bench-istio dist protos clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | expand -t 22
@@ -65,6 +65,9 @@ bench-harden: $(READY) ## what to harden, against the papers' methods; probabili
 bench-effects: $(READY) ## one search over every effect: what it finds and costs; ends with one JSON line
 	@$(BIN)/python -m benchmarks.effects
 
+bench-impact: $(READY) ## faults on a share of live requests: verdicts, guards, costs, against ART; ends with one JSON line
+	@$(BIN)/python -m benchmarks.impact
+
 bench-truth: $(READY) ## completeness, containment and records put to the test; ends with one JSON line
 	@$(BIN)/python -m benchmarks.truth
 
@@ -78,7 +81,7 @@ test-istio: $(READY) ## tests against that control plane, pods and sidecars; ski
 	@$(BIN)/python -m cluster.build $(MAKE) --no-print-directory --output-sync=target -j3 $(addprefix test-istio-,1 2 3)
 
 # Three laboratories side by side, since most of the time is spent waiting. What is not named is in the third.
-ISTIO_1 := $(patsubst %,$(LABORATORY)/test_%.py,boutique relay rollout)
+ISTIO_1 := $(patsubst %,$(LABORATORY)/test_%.py,boutique relay rollout impact)
 ISTIO_2 := $(patsubst %,$(LABORATORY)/test_%.py,install rights jaeger tracing explore)
 ISTIO_3 := $(filter-out $(ISTIO_1) $(ISTIO_2),$(wildcard $(LABORATORY)/test_*.py))
 
@@ -91,8 +94,10 @@ bench-istio: $(READY) ## install, isolation, cost and answers in that Istio; end
 dist: $(READY) ## build both distributions, prove each in empty environments; ends with one JSON line
 	@$(BIN)/python -m checks.dist
 
-protos: $(READY) ## regenerate the boutique's gRPC code
-	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. cutset_demo/boutique.proto
+PROTOS := cutset_demo/boutique.proto cutset/inject/marking/check.proto
+
+protos: $(READY) ## regenerate the code of protocol buffers: the boutique's, and of what Envoy asks
+	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. $(PROTOS)
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

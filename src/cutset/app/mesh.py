@@ -64,6 +64,7 @@ def following(file: Path, mesh: Mesh, refused: Callable[[str], None] = lambda _:
         ports={service.name: service.port for service in mesh.spec.services},
         edge_port=mesh.spec.edge_port,
         admin_url=mesh.admin_url,
+        marking=mesh.marking,
     )
     start = (file, mesh, told, ended, refused)
     known = {"seen": seen, "spec": load_mesh(file)}

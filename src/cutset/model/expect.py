@@ -72,5 +72,6 @@ EffectText = Annotated[str, Expect("an effect such as `abort(503)`, `delay(250ms
 HttpMethod = Annotated[str, Expect("an HTTP method in capitals", re.compile("[A-Z]+").fullmatch)]
 UrlPath = Annotated[str, Expect("a path that begins with `/` and has no spaces", re.compile(r"/\S*").fullmatch)]
 HeaderName = Annotated[str, Expect("the name of a header", re.compile(r"[!#-'*+.^`|~\w-]+", re.ASCII).fullmatch)]
+CookieName = Annotated[str, Expect("the name of a cookie", re.compile(r"[!#-'*+.^`|~\w-]+", re.ASCII).fullmatch)]
 HeaderValue = Annotated[str, Expect("printable ASCII", lambda text: text.isascii() and (text + " ").isprintable())]
 Name = Annotated[str, Expect("a name", lambda text: text.strip() and text.isprintable())]

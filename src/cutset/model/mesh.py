@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cutset.model.impact import UserKey
+
 Json = dict[str, object]
 
 
@@ -27,6 +29,8 @@ class MeshSpec:
     entry: str = ""  # the service that users call
     edge_port: int = 0
     admin_port: int = 0
+    marking_port: int = 0  # where the edge asks Cutset for marks; 0: any free one
+    users: UserKey = field(default_factory=UserKey)  # by what the edge tells users apart: then shares are of users
     environment: str = "local"
     collector: str = ""  # host:port of an OTLP/gRPC receiver; "": no tracing
     workers: int = 1

@@ -1,4 +1,4 @@
-"""A run: one campaign, session of drills, reproduction or hardening, from start to end, interruptions included."""
+"""A run: one campaign, session of drills, reproduction, hardening or impact, from start to end."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,13 +1,14 @@
 """A mesh that follows its file; Envoy itself is in `inject/test_stand_in.py`."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cutset.app.mesh import following
 from cutset.errors import TargetError
-from cutset.inject.local.change import change_running_mesh
+from cutset.inject.local.change import change_running_mesh, running_mesh
 from cutset.inject.local.mesh import Mesh
 from cutset.model.mesh import MeshSpec
 
@@ -32,6 +33,14 @@ def test_who_changes_the_file_waits_until_the_mesh_has_taken_it(file: Path) -> N
         assert [spec.services[0].retries for spec in taken] == [3]
         change_running_mesh(file, changed.replace("3", "4"))
         assert [spec.services[0].retries for spec in taken] == [3, 4]
+
+
+def test_who_marks_learns_where_the_edge_asks(file: Path) -> None:
+    running = replace(mesh(lambda _: None), marking="127.0.0.1:7", admin_url="http://127.0.0.1:8")
+    with following(file, running):
+        told = running_mesh(file)
+        assert told is not None
+        assert (told.marking, told.admin_url) == ("127.0.0.1:7", "http://127.0.0.1:8")
 
 
 @pytest.mark.parametrize(

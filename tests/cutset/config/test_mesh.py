@@ -5,6 +5,7 @@ import pytest
 
 from cutset.config.explore import load_mesh
 from cutset.errors import UsageError
+from cutset.model.impact import UserKey
 
 
 @pytest.fixture
@@ -33,6 +34,15 @@ def test_anchors_can_be_merged(write):
 
 
 @pytest.mark.parametrize(
+    ("content", "users"),
+    [("{header: x-user}", UserKey(header="x-user")), ("{cookie: session}", UserKey(cookie="session"))],
+)
+def test_users_are_told_apart_by_a_header_or_a_cookie(write, content, users):
+    path = write(f"{{marking_port: 7, users: {content}, services: {{a: {{protocol: http, replicas: ['h:1']}}}}}}")
+    assert (load_mesh(path).users, load_mesh(path).marking_port) == (users, 7)
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         ("services: {}", "`mesh.yaml`, `services`: expected at least one service, found an empty mapping"),
@@ -46,10 +56,26 @@ def test_anchors_can_be_merged(write):
             "`mesh.yaml`: port 7 is given twice",
         ),
         (
+            "{marking_port: 7, edge_port: 7, services: {a: {protocol: http, replicas: ['h:1']}}}",
+            "`mesh.yaml`: port 7 is given twice",
+        ),
+        (
+            "{users: {header: a, cookie: b}, services: {a: {protocol: http, replicas: ['h:1']}}}",
+            "`mesh.yaml`, `users`: users are told apart by either a `header` or a `cookie`: give one of both",
+        ),
+        (
+            "{users: {}, services: {a: {protocol: http, replicas: ['h:1']}}}",
+            "`mesh.yaml`, `users`: users are told apart by either a `header` or a `cookie`: give one of both",
+        ),
+        (
+            "{users: {cookie: a b}, services: {a: {protocol: http, replicas: ['h:1']}}}",
+            '`mesh.yaml`, `users.cookie`: expected the name of a cookie, found "a b"',
+        ),
+        (
             "{services: {a: {protocol: http, replicas: ['h:1']}}, entri: a}",
             (
                 "`mesh.yaml`, `entri`: unknown key. Did you mean `entry`? Valid keys: `admin_port`, `collector`, "
-                "`edge_port`, `entry`, `environment`, `services`, `workers`"
+                "`edge_port`, `entry`, `environment`, `marking_port`, `services`, `users`, `workers`"
             ),
         ),
     ],

@@ -34,6 +34,7 @@ class RunningMesh:
     ports: Mapping[str, int] = field(default_factory=dict, hash=False)  # where callers reach each service
     edge_port: int = 0
     admin_url: str = ""  # where it says whether it is ready
+    marking: str = ""  # host:port where its edge asks for marks, once somebody listens there
 
 
 def running_mesh(file: Path) -> RunningMesh | None:

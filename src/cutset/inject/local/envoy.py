@@ -1,7 +1,7 @@
 """The configuration of a local mesh: one Envoy process that stands for all the sidecars.
 
     caller ──▶ outbound listener (one per service: balances, retries) ──▶ inbound listener (one per replica) ──▶ replica
-    user   ──▶ edge listener (drops foreign plans) ──▶ inbound listeners of the entry service
+    user   ──▶ edge listener (drops foreign plans, may ask for a mark) ──▶ inbound listeners of the entry service
 
 Faults happen in inbound listeners (MicroFI §4.3.3 fails the call in the callee's proxy too), so that the caller's
 retries are the real ones and each replica can fail on its own. Pure: builds a dictionary and nothing else.
@@ -32,6 +32,7 @@ from cutset.inject.filters import (
 )
 from cutset.inject.local.context import JOINING, NAMED_OTHERWISE, NAMING
 from cutset.inject.local.edge import early_removal
+from cutset.inject.local.marking import marked_cluster, marker_cluster, marking_filters, marking_routes, marking_runtime
 from cutset.inject.local.stand_in import DIRECT_HEADER, FALLBACK_AT_HEADER, FALLBACK_HEADER, StandIn
 from cutset.inject.sources import context_source, edge_source, filter_source
 from cutset.model.expect import split_address
@@ -55,6 +56,10 @@ def bootstrap(spec: MeshSpec, inbound_ports: Mapping[tuple[str, str], int], publ
     """`spec` with all its ports chosen; `inbound_ports` by (service, replica); for `public_key` see `filter_source`."""
     listeners: list[Json] = []
     clusters: list[Json] = []
+    runtime: Json = {
+        "tracing.opentelemetry.flush_interval_ms": FLUSH_MILLISECONDS,
+        "tracing.opentelemetry.min_flush_spans": FLUSH_SPANS,
+    }
     for service in spec.services:
         for replica, address in _replicas(service):
             port = inbound_ports[service.name, replica]
@@ -64,15 +69,14 @@ def bootstrap(spec: MeshSpec, inbound_ports: Mapping[tuple[str, str], int], publ
         listeners.append(_outbound_listener(spec, service))
         clusters.append(_service_cluster(service, ports))
         if service.name == spec.entry:
-            listeners.append(_edge_listener(service, spec.edge_port))
+            listeners.append(_edge_listener(spec, service))
+            if spec.filters:
+                clusters += _marking_clusters(spec, service, ports)
+                runtime |= marking_runtime(service.name, f"outbound:{service.name}", spec.users)
     if spec.stand_in:
         clusters.append(_cluster(_STAND_IN, [spec.stand_in], _http_options("grpc")))
     if spec.collector:
         clusters.append(_cluster("collector", [spec.collector], _http_options("grpc")))
-    runtime: Json = {
-        "tracing.opentelemetry.flush_interval_ms": FLUSH_MILLISECONDS,
-        "tracing.opentelemetry.min_flush_spans": FLUSH_SPANS,
-    }
     # The admin layer makes the kill switch work: POST /runtime_modify?cutset.enabled=0
     layers = [{"name": "cutset", "static_layer": runtime}, {"name": "admin", "admin_layer": {}}]
     return {
@@ -224,12 +228,20 @@ def _shown_status(service: MeshService) -> Json:
     return {"response_headers_to_add": [SHOWN_STATUS]}
 
 
-def _edge_listener(service: MeshService, port: int) -> Json:
+def _edge_listener(spec: MeshSpec, service: MeshService) -> Json:
     options: Json = {"early_header_mutation_extensions": [early_removal()]}
-    manager = _connection_manager(
-        "edge", _balanced([_route_to(service)]), [lua_filter("cutset.strip", edge_source())], options
-    )
-    return _listener("edge", port, manager) | {"traffic_direction": "OUTBOUND"}
+    filters, routes = [lua_filter("cutset.strip", edge_source())], [_route_to(service)]
+    if spec.filters:
+        filters += marking_filters(spec.users)
+        routes = marking_routes(routes[0], service.name, spec.users)
+    manager = _connection_manager("edge", _balanced(routes), filters, options)
+    return _listener("edge", spec.edge_port, manager) | {"traffic_direction": "OUTBOUND"}
+
+
+def _marking_clusters(spec: MeshSpec, service: MeshService, ports: list[int]) -> list[Json]:
+    marker = marker_cluster(f"{LOOPBACK}:{spec.marking_port}")
+    marked = marked_cluster(service.name, spec.users)
+    return [marker, _service_cluster(service, ports, marked)] if marked else [marker]
 
 
 def plan_filters(service: str, replica: str, environment: str, public_key: bytes) -> list[Json]:
@@ -306,7 +318,7 @@ def _replica_cluster(service: MeshService, replica: str, address: str) -> Json:
     return _cluster(f"inbound:{service.name}#{replica}", [address], options)
 
 
-def _service_cluster(service: MeshService, inbound_ports: list[int]) -> Json:
+def _service_cluster(service: MeshService, inbound_ports: list[int], name: str = "") -> Json:
     options = _http_options(service.protocol)
     detection: Json = {}
     if service.outlier_detection:
@@ -318,7 +330,7 @@ def _service_cluster(service: MeshService, inbound_ports: list[int]) -> Json:
             "max_ejection_percent": 100,
         }
     addresses = [f"{LOOPBACK}:{port}" for port in inbound_ports]
-    return _cluster(f"outbound:{service.name}", addresses, options, **_limits(service)) | detection
+    return _cluster(name or f"outbound:{service.name}", addresses, options, **_limits(service)) | detection
 
 
 def _limits(service: MeshService) -> Json:

@@ -46,6 +46,7 @@ class Mesh:
     # in which nobody is served. Raises CutsetError, and goes on as before, if that is not possible.
     reload: Callable[[MeshSpec], None] = field(compare=False, repr=False)
     keyed: bool = False  # without a key it obeys no plan
+    marking: str = ""  # host:port where the edge asks for marks, once somebody listens there
 
 
 @contextmanager
@@ -90,7 +91,7 @@ def run_mesh(spec: MeshSpec, *, key: bytes = b"", work_dir: Path) -> Iterator[Me
 def refused_by_envoy(spec: MeshSpec) -> str:
     """Why Envoy would not run this mesh; empty if it would. Nothing is started, and no port taken."""
     anywhere = tuple(replace(service, port=0) for service in spec.services)
-    spec = replace(spec, services=anywhere, edge_port=0, admin_port=0)
+    spec = replace(spec, services=anywhere, edge_port=0, admin_port=0, marking_port=0)
     _check(spec)
     if any(service.fallback for service in spec.services):
         spec = with_fallbacks(spec, StandIn(f"{LOOPBACK}:1", f"{LOOPBACK}:2"))
@@ -146,6 +147,7 @@ def _on_same_ports(wanted: MeshSpec, running: MeshSpec) -> MeshSpec:
         services=services,
         edge_port=running.edge_port,
         admin_port=running.admin_port,
+        marking_port=running.marking_port,
         first_filters=running.first_filters,
     )
 
@@ -158,6 +160,7 @@ def _mesh(spec: MeshSpec, reload: Callable[[MeshSpec], None], *, keyed: bool) ->
         edge_url=f"http://{LOOPBACK}:{spec.edge_port}" if spec.entry else "",
         entry_url=f"http://{addresses[spec.entry]}" if spec.entry else "",
         admin_url=f"http://{LOOPBACK}:{spec.admin_port}",
+        marking=f"{LOOPBACK}:{spec.marking_port}" if spec.marking_port else "",
         reload=reload,
         keyed=keyed,
     )
@@ -249,7 +252,7 @@ def _check(spec: MeshSpec) -> None:
         problems.append(f"the collector: expected host:port, found `{spec.collector}`")
     if spec.workers < 1:
         problems.append(f"expected at least one worker, found {spec.workers}")
-    asked = _asked_ports(spec)
+    asked = [*_asked_ports(spec), *([spec.marking_port] if spec.marking_port else [])]
     problems += [f"expected a port from 0 to 65535, found {port}" for port in asked if not 0 < port <= 65535]
     problems += [f"port {port} is asked for twice" for port in sorted(set(asked)) if asked.count(port) > 1]
     if problems:
@@ -322,12 +325,15 @@ def _choose_ports(spec: MeshSpec) -> tuple[MeshSpec, dict[tuple[str, str], int]]
 
         for port in _asked_ports(spec):
             held.enter_context(_reserved(port))
+        with contextlib.suppress(OSError):  # there Cutset listens, not Envoy: it may do so already
+            held.enter_context(_reserved(spec.marking_port))
         inbound_ports = {replica: free() for replica in replicas}
         resolved = replace(
             spec,
             services=tuple(replace(service, port=free(service.port)) for service in spec.services),
             edge_port=free(spec.edge_port) if spec.entry else 0,
             admin_port=free(spec.admin_port),
+            marking_port=free(spec.marking_port) if spec.entry and spec.filters else 0,
         )
     return resolved, inbound_ports
 

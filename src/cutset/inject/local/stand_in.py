@@ -31,6 +31,7 @@ THREADS = 64  # calls under way at once, of each of the two servers: one waits f
 KEPT_ANSWERS = 10_000
 LARGEST_ANSWER = 256 * 1024  # bytes; larger ones are not kept
 FALLBACK_SHARE, FALLBACK_SECONDS = 0.3, 0.5  # of the caller's deadline, at most: it is answered from memory
+ASK_FALLBACK = 2  # times: a connection may be of the mesh as it was before its last restart
 END_OF_REQUEST_SECONDS = 0.5  # how long to wait for the end of what a caller sends: with one message it comes with it
 NO_DEADLINE_SECONDS = 365 * 86_400  # gRPC says 292 years where there is none, which it does not take as a timeout
 # What a caller cannot help. Other codes are answers: that there is no such product, say.
@@ -167,8 +168,9 @@ def _proxied(memory: _Memory, channels: dict[str, grpc.Channel], method: str, gi
 
     def stood_in(request: bytes | None, metadata: Metadata, context: grpc.ServicerContext) -> bytes | None:
         ask: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel(fallback).unary_unary(method)
-        with suppress(grpc.RpcError):
-            return None if request is None else ask(request, metadata=metadata, timeout=_left(context))
+        for _ in range(ASK_FALLBACK):
+            with suppress(grpc.RpcError):
+                return None if request is None else ask(request, metadata=metadata, timeout=_left(context))
         return None
 
     def answer(messages: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:

@@ -15,6 +15,7 @@ from cutset.errors import TargetError, UsageError
 from cutset.inject.local import mesh
 from cutset.inject.local.mesh import run_mesh
 from cutset.inject.sources import filter_source
+from cutset.model.impact import UserKey
 from cutset.model.mesh import MeshService, MeshSpec
 
 NOWHERE = MeshService("web", "http", ("127.0.0.1:9",))
@@ -27,7 +28,8 @@ def test_a_mesh_says_where_everything_is(mesh_dir):
         assert set(running.addresses) == {"web", "cart"}
         assert running.entry_url == f"http://{running.addresses['web']}"
         ports = [service.port for service in running.spec.services] + [running.spec.edge_port, running.spec.admin_port]
-        assert len({*ports, 0}) == 5
+        ports.append(running.spec.marking_port)
+        assert len({*ports, 0}) == 6
         assert httpx.get(f"{running.admin_url}/ready").status_code == 200
         for url in (running.entry_url, running.edge_url):
             assert httpx.get(url).status_code == 503  # nobody behind it
@@ -50,12 +52,34 @@ def test_a_mesh_without_an_entry_has_no_edge(mesh_dir):
 
 def test_ports_that_were_asked_for_are_used(mesh_dir):
     free = []
-    for _ in range(3):
+    for _ in range(4):
         with socket.create_server(("127.0.0.1", 0)) as probe:
             free.append(probe.getsockname()[1])
-    spec = MeshSpec((replace(NOWHERE, port=free[0]),), entry="web", edge_port=free[1], admin_port=free[2])
+    service = replace(NOWHERE, port=free[0])
+    spec = MeshSpec((service,), entry="web", edge_port=free[1], admin_port=free[2], marking_port=free[3])
     with run_mesh(spec, work_dir=mesh_dir) as running:
         assert running.spec == spec
+        assert running.marking == f"127.0.0.1:{free[3]}"
+
+
+def test_who_marks_may_listen_before_the_mesh_runs_and_while_it_is_reloaded(mesh_dir):
+    with socket.create_server(("127.0.0.1", 0)) as marker:
+        spec = MeshSpec((NOWHERE,), entry="web", marking_port=marker.getsockname()[1])
+        with run_mesh(spec, work_dir=mesh_dir) as running:
+            running.reload(replace(spec, users=UserKey(header="x-user")))
+            assert httpx.get(running.edge_url).status_code == 503  # nobody behind it
+
+
+def test_where_marks_are_asked_for_stays_when_the_mesh_is_reloaded(mesh_dir):
+    with run_mesh(MeshSpec((NOWHERE,), entry="web"), work_dir=mesh_dir) as running:
+        assert running.spec.marking_port
+        running.reload(MeshSpec((replace(NOWHERE, retries=2),), entry="web"))
+        assert f'"port_value": {running.spec.marking_port}' in (mesh_dir / "envoy.json").read_text()
+
+
+def test_a_mesh_that_cannot_inject_asks_for_no_marks(mesh_dir):
+    with run_mesh(MeshSpec((NOWHERE,), entry="web", filters=False), work_dir=mesh_dir) as running:
+        assert (running.marking, running.spec.marking_port) == ("", 0)
 
 
 def test_a_port_that_is_taken_is_refused(mesh_dir):
