@@ -9,15 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import aiohttp
 import pytest
 from yarl import URL
 
-from cutset.app.explore import open_laboratory
-from cutset.app.testing import PlaceForTests
+from cutset.app.testing import PlaceForTests, opened_for_tests
 from cutset.experiment.mesh_laboratory import MeshLaboratory
 from cutset.experiment.trial import UNDER_WAY
 from cutset.model.fault import Cut
@@ -187,8 +186,7 @@ class Driver:
 
     async def _keep(self, place: PlaceForTests, request: Request, opened: "asyncio.Future[MeshLaboratory]") -> None:
         try:
-            config = replace(place.config, requests=(request,))
-            async with open_laboratory(config, place.key, self.notes.append) as laboratory:
+            async with opened_for_tests(place, request, self.notes.append) as laboratory:
                 opened.set_result(laboratory)
                 await asyncio.Event().wait()  # until it is cancelled
         except Exception as error:  # noqa: BLE001 -- it is whoever waits for the laboratory who is to see it

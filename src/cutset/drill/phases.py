@@ -10,6 +10,8 @@ import aiohttp
 
 from cutset.drill.observe import Observer
 from cutset.drill.settings import Pace
+from cutset.errors import HaltedError
+from cutset.experiment.gate import Gate
 from cutset.inject.plan import signed_headers
 from cutset.judge.phases import recovery_of
 from cutset.judge.symptoms import hits
@@ -41,6 +43,7 @@ class Drill:
     pace: Pace
     thresholds: Thresholds
     mask: FieldMasker
+    gate: Gate | None = None  # what every injection passes
     began: float = field(default_factory=time.monotonic)
     began_ns: int = field(default_factory=time.time_ns)
     samples: list[Sample] = field(default_factory=list)
@@ -75,14 +78,19 @@ async def _send_for(drill: Drill, phase: Phase, seconds: float) -> None:
     """At an even pace, never more at once than allowed; ends when all have been answered or given up."""
     started, number = time.monotonic(), 0
     under_way: set[asyncio.Task[None]] = set()
-    async with asyncio.TaskGroup() as group:
-        while (due := number / drill.pace.rate) < seconds:
-            await asyncio.sleep(max(0.0, started + due - time.monotonic()))
-            number += 1
-            if len(under_way) < drill.pace.parallel:
-                task = group.create_task(_run_once(drill, phase))
-                under_way.add(task)
-                task.add_done_callback(under_way.discard)
+    try:
+        async with asyncio.TaskGroup() as group:
+            while (due := number / drill.pace.rate) < seconds:
+                await asyncio.sleep(max(0.0, started + due - time.monotonic()))
+                number += 1
+                if len(under_way) < drill.pace.parallel:
+                    task = group.create_task(_run_once(drill, phase))
+                    under_way.add(task)
+                    task.add_done_callback(under_way.discard)
+    except ExceptionGroup as group_of_errors:
+        if halted := group_of_errors.subgroup(HaltedError):
+            raise halted.exceptions[0] from None
+        raise
 
 
 async def _run_once(drill: Drill, phase: Phase) -> None:
@@ -95,12 +103,16 @@ async def _run_once(drill: Drill, phase: Phase) -> None:
         if is_target:
             drill.observer.expect(traces[step])
         faults = planned_faults(drill.test) if is_target and phase is Phase.FAULT else ()
+        if faults and drill.gate:
+            drill.gate.permit(str(drill.test), traces[step])
         return marked(faults, traces[step], drill.key, limit)
 
     sent_at = time.monotonic() - drill.began
     answers = await drill.send(drill.client, headers, limit)
     failed = next((answer for answer in answers if answer.failure), None)
     decisive = (failed or answers[drill.test.step]).response
+    if drill.gate:
+        drill.gate.answered(decisive, with_fault=phase is Phase.FAULT)
     drill.samples.append(
         Sample(
             phase,

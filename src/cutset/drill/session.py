@@ -26,6 +26,7 @@ from cutset.drill.reconnaissance import with_calls
 from cutset.drill.service import RunningService, running
 from cutset.drill.settings import DrillSettings
 from cutset.errors import TargetError
+from cutset.experiment.gate import Gate
 from cutset.judge.phases import judge_drill
 from cutset.judge.symptoms import hits
 from cutset.model.drill import (
@@ -62,6 +63,7 @@ class _Bench:
     key: bytes
     agent: Mapping[str, str]  # its environment
     mask: FieldMasker
+    gate: Gate | None
 
 
 def replaying(flow: Flow, url: str) -> SendFlow:
@@ -85,10 +87,11 @@ async def run_session(
     record: Record,
     logs: Path,
     sender: Sender = replaying,
+    gate: Gate | None = None,
 ) -> AsyncGenerator[DrillEvent, None]:
     """Starts the session, or goes on where its `past` events end. Yields each event after it was recorded."""
     async with (
-        _bench(settings, flows, sender) as bench,
+        _bench(settings, flows, sender, gate) as bench,
         aclosing(_session(bench, choose, past, logs)) as events,
     ):
         async for event in events:
@@ -97,7 +100,9 @@ async def run_session(
 
 
 @asynccontextmanager
-async def _bench(settings: DrillSettings, flows: Mapping[str, Flow], sender: Sender) -> AsyncIterator[_Bench]:
+async def _bench(
+    settings: DrillSettings, flows: Mapping[str, Flow], sender: Sender, gate: Gate | None
+) -> AsyncIterator[_Bench]:
     observer = Observer()
     key = secrets.token_hex(32).encode()  # nobody else's: the service ends with us
     services = {step.exchange.service for flow in flows.values() for step in flow.steps}
@@ -111,8 +116,10 @@ async def _bench(settings: DrillSettings, flows: Mapping[str, Flow], sender: Sen
         if len(services) == 1:  # it is called what the recording calls it; several have names of their own
             agent["CUTSET_SERVICE"] = services.pop()
         stop = collector.subscribe(observer.receive)
+        if gate:
+            collector.subscribe(gate.spans_arrived)
         try:
-            yield _Bench(settings, flows, sender, observer, client, key, agent, field_masker())
+            yield _Bench(settings, flows, sender, observer, client, key, agent, field_masker(), gate)
         finally:
             stop()
 
@@ -194,6 +201,7 @@ def _drill(bench: _Bench, service: RunningService, test: DrillTest) -> Drill:
         pace=bench.settings.pace,
         thresholds=replace(thresholds, limit_seconds=limit),
         mask=bench.mask,
+        gate=bench.gate,
     )
 
 

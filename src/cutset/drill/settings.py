@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cutset.guards.settings import GuardSettings
 from cutset.model.drill import DEFAULT_THRESHOLDS, DrillTest, Thresholds
 from cutset.model.expect import Pause, Positive, Rate, Seconds
 
@@ -51,6 +52,7 @@ class DrillSettings:
     recording: Path = Path("recording")  # where `cutset record` wrote
     expire_days: float = 7.0  # a test that passed is repeated after so many
     tests_per_start: int = 20
+    guards: GuardSettings = field(default_factory=GuardSettings)
     path: Path | None = None  # of the file that says so
 
     def thresholds_of(self, test: DrillTest) -> Thresholds:

@@ -107,16 +107,20 @@ def _stale(wanted: Installation, plan: InstallPlan, listed: Listed, again: str) 
 
 
 def _provider(plan: InstallPlan, listed: Listed, again: str) -> Iterator[CheckupLine]:
-    if plan.entry is None or not listed.get("ConfigMap"):
+    if not listed.get("ConfigMap"):
         return
     text = listed["ConfigMap"][0].get("data", {}).get("mesh", "")
-    if entry_in(text, plan.entry["name"]) != plan.entry:
+    for entry in plan.entries:
+        if entry_in(text, entry["name"]) == entry:
+            continue
+        traces = "opentelemetry" in entry
+        kind, so = ("tracing", "no span would arrive") if traces else ("marking", "no live request can be marked")
         yield wrong(
-            "tracing",
-            f"MeshConfig has no tracing provider `{plan.entry['name']}` as it was installed: no span would arrive. "
+            kind,
+            f"MeshConfig has no {'tracing ' if traces else ''}provider `{entry['name']}` as it was installed: {so}. "
             "Whoever writes MeshConfig (Helm, an operator) may have written it anew",
             f"Add it to their values, as `{again} --print` shows, or `{again}`",
-            fatal=True,
+            fatal=traces,
         )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from cutset.errors import PlanError, TargetError
 from cutset.experiment.audit import Audit, undisturbed_audit
 from cutset.experiment.floor import Floor
+from cutset.experiment.gate import Gate
 from cutset.experiment.judging import judged, sharpened_by, with_writes
 from cutset.experiment.lifetimes import Lifetimes
 from cutset.experiment.outlived import Outlived
@@ -92,6 +93,11 @@ class MeshLaboratory:
         self._outlived = Outlived(bench.collector)
         self._known: dict[str, _Known] = {}
         self._catalogue: set[Point] = set()  # all points seen, so that no planned one is mistaken for another
+
+    @property
+    def gate(self) -> Gate | None:
+        """What all that is injected here passes."""
+        return self._bench.gate
 
     @property
     def replicas(self) -> dict[str, int]:
@@ -214,7 +220,13 @@ class MeshLaboratory:
     async def _wait_until_well(self, request: Request) -> None:
         await self._wait_until_there(request)
         culprits = self._known[request.name].culprits
-        await wait_until_well(request, lambda: self._trial(request, BASELINE), culprits)
+        await wait_until_well(request, lambda: self._calm_trial(request), culprits)
+
+    async def _calm_trial(self, request: Request) -> tuple[Trial, Judgement]:
+        """While it waits, too, whoever pulls the brake is heard."""
+        if self._bench.gate:
+            self._bench.gate.brake.check()
+        return await self._trial(request, BASELINE)
 
     async def _wait_until_there(self, request: Request) -> None:
         if not await self.recovered():

@@ -11,6 +11,7 @@ from functools import partial
 import aiohttp
 
 from cutset.experiment.agent_sites import AgentSites
+from cutset.experiment.gate import Gate
 from cutset.experiment.lifetimes import answer_seconds, longest_life
 from cutset.experiment.liveness import Liveness, Servers
 from cutset.experiment.replicas import ReplicaNumbers
@@ -23,7 +24,7 @@ from cutset.lineage.messages import without_messages
 from cutset.lineage.path import Level, Lineage, read_lineage
 from cutset.lineage.proxies import without_proxies
 from cutset.model.effect import EffectChoice
-from cutset.model.fault import BASELINE, Cut
+from cutset.model.fault import BASELINE, Cut, format_cut
 from cutset.model.point import Point
 from cutset.model.request import Request, Response
 from cutset.model.span import Span
@@ -67,6 +68,7 @@ class Bench:
     entrance: Callable[[], str] | None = None  # where experiments enter now, if that may change; else by the target
     sites: AgentSites = field(default_factory=AgentSites)  # what is known of agents' calls
     effects: EffectChoice = field(default_factory=EffectChoice)  # that are tried
+    gate: Gate | None = None  # what every injection passes; none: there will be none, or nobody is to be asked
 
     @property
     def servers(self) -> Servers:
@@ -129,15 +131,15 @@ async def attempt(
 
     `life` is that of the plan, in seconds from when the request is sent; by default as long as the request may take.
     """
-    trace_id, root_id = _new_trace_id(), secrets.token_hex(8)
+    trace_id, root_id = new_trace_id(), secrets.token_hex(8)
     seconds = life or longest_life(request, cut)
-    plan = partial(_plan, bench, cut, trace_id, root_id, seconds=seconds, catalogue=catalogue)
+    plan = partial(plan_for, bench, cut, trace_id, root_id, seconds=seconds, catalogue=catalogue)
     setup_ids: list[str] = []
     losses, mark, servers = bench.collector.losses, bench.servers.mark(), bench.servers
     trial = TrialUnderWay(bench, trace_id, root_id, cut, instrumentation)
     token = UNDER_WAY.set(trial)
     try:
-        response = await _send(bench, request, plan, setup_ids, cut)
+        response = await send_planned(bench, request, plan, setup_ids, cut)
     finally:
         UNDER_WAY.reset(token)
     spans = await trial.evidence(response.exchanges) if response.sent else ()
@@ -168,20 +170,21 @@ async def attempt(
 
 async def send_probe(bench: Bench, request: Request) -> tuple[str, str, Response]:
     """An empty plan, with the ids of its trace and of the driver's span, for whoever waits for the trace."""
-    trace_id, root_id = _new_trace_id(), secrets.token_hex(8)
-    plan = partial(_plan, bench, BASELINE, trace_id, root_id, seconds=longest_life(request))
-    return trace_id, root_id, await _send(bench, request, plan, [])
+    trace_id, root_id = new_trace_id(), secrets.token_hex(8)
+    plan = partial(plan_for, bench, BASELINE, trace_id, root_id, seconds=longest_life(request))
+    return trace_id, root_id, await send_planned(bench, request, plan, [])
 
 
 async def send_unfaulted(bench: Bench, request: Request) -> Response:
     """Without waiting for its trace. Carries an empty plan, so that it is not mistaken for somebody else's."""
-    return await _send(bench, request, partial(_unfaulted, bench, request, []), [])
+    return await send_planned(bench, request, partial(_unfaulted, bench, request, []), [])
 
 
-async def _send(
+async def send_planned(
     bench: Bench, request: Request, plan: Callable[[], Mapping[str, str]], setup_ids: list[str], cut: Cut = BASELINE
 ) -> Response:
-    return await send(
+    """`plan` is asked for the headers when the request itself is sent; what is sent before it carries no faults."""
+    response = await send(
         bench.client,
         request,
         base_url=bench.url,
@@ -189,21 +192,25 @@ async def _send(
         setup_headers=partial(_unfaulted, bench, request, setup_ids),
         timeout=answer_seconds(request, cut),
     )
+    if bench.gate:
+        bench.gate.answered(response, with_fault=bool(cut))
+    return response
 
 
 def _unfaulted(bench: Bench, request: Request, trace_ids: list[str]) -> dict[str, str]:
-    trace_ids.append(_new_trace_id())
-    return _plan(bench, BASELINE, trace_ids[-1], secrets.token_hex(8), seconds=longest_life(request))
+    trace_ids.append(new_trace_id())
+    return plan_for(bench, BASELINE, trace_ids[-1], secrets.token_hex(8), seconds=longest_life(request))
 
 
-def _new_trace_id() -> str:
+def new_trace_id() -> str:
     """Of 64 bits: tracers that know no more would cut a longer one off, and their spans would be of another trace."""
     return "0" * 16 + secrets.token_hex(8)
 
 
-def _plan(
+def plan_for(
     bench: Bench, cut: Cut, trace_id: str, root_id: str, *, seconds: float, catalogue: Collection[Point] = ()
 ) -> dict[str, str]:
+    """The headers of one request that carry the cut, as services, replicas and routes are known by now."""
     replicas, known = bench.replicas, bench.routes.known(catalogue)
     cut = bench.routes.planned(cut)
     headers = plan_headers(
@@ -217,6 +224,8 @@ def _plan(
         call_sites=bench.sites.targets(cut, catalogue),
         carriers=bench.target.carriers,
     )
+    if cut and bench.gate:
+        bench.gate.permit(format_cut(cut), trace_id)
     # A gateway may put a span of its own between ours and that of the first sidecar, which then tells this one.
     return headers | ({ENTRY_HEADER: root_id} if bench.entrance else {})
 

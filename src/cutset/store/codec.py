@@ -18,10 +18,11 @@ from cutset.model.effect import Effect
 from cutset.model.event import CampaignEvent
 from cutset.model.fault import Fault
 from cutset.model.hardening import HardeningEvent
+from cutset.model.impact import ImpactEvent
 from cutset.model.point import Point
 from cutset.model.reproduction.event import ReproductionEvent
 
-RecordedEvent = CampaignEvent | DrillEvent | HardeningEvent | ReproductionEvent
+RecordedEvent = CampaignEvent | DrillEvent | HardeningEvent | ReproductionEvent | ImpactEvent
 RECORDED: Mapping[str, type] = {kind.__name__: kind for kind in get_args(RecordedEvent)}
 
 _AS_TEXT = (Point, Effect, Fault, Path)  # `str` of them says it all

@@ -12,6 +12,7 @@ from typing import TextIO
 from cutset.errors import TargetError, UsageError
 from cutset.model.event import CampaignEvent
 from cutset.model.hardening import HardeningEvent
+from cutset.model.impact import ImpactEvent
 from cutset.model.run import Loop, RunRecord, RunStarted
 from cutset.model.wording import known_names
 from cutset.store.codec import to_jsonable
@@ -77,6 +78,10 @@ def campaign_events(ledger: Ledger, run: str) -> list[CampaignEvent]:
 
 def hardening_events(ledger: Ledger, run: str) -> list[HardeningEvent]:
     return [event for event in ledger.events(run) if isinstance(event, HardeningEvent)]
+
+
+def impact_events(ledger: Ledger, run: str) -> list[ImpactEvent]:
+    return [event for event in ledger.events(run) if isinstance(event, ImpactEvent)]
 
 
 def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

@@ -1,15 +1,21 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from tests.samples.gates import gate_of
 
 from cutset.drill.observe import Observer
 from cutset.drill.phases import ENVIRONMENT, MAX_PLAN_SECONDS, Drill, SendFlow, marked, planned_faults, run_phases
 from cutset.drill.settings import Pace
+from cutset.errors import HaltedError
+from cutset.guards.settings import GuardSettings
 from cutset.model.drill import DrillTest, Phase, Thresholds, point_of
 from cutset.model.request import Response
 from cutset.model.span import Span, SpanKind
+from cutset.store.audit import audit_entries
 from cutset.workload.recording.masking import field_masker
 from cutset.workload.replay import Sent
 from cutset_agent import carriers, wire
@@ -106,3 +112,21 @@ def test_a_plan_lives_no_longer_than_its_request(limit: float, life: float) -> N
     headers = marked((), "a" * 32, KEY, limit)
     (part,) = carriers.read_plan(headers.items(), key=KEY, environment=ENVIRONMENT, now=time.time())
     assert before + life - 0.001 <= part.expires <= time.time() + life + 0.001  # it is told in milliseconds
+
+
+def test_where_the_brake_is_pulled_the_test_ends_there(tmp_path: Path) -> None:
+    observer = Observer()
+
+    async def send(_client: object, headers: Callable[[int], Mapping[str, str]], _seconds: float) -> list[Sent]:
+        trace = headers(0)["traceparent"].split("-")[1]
+        for number, kind in enumerate((SpanKind.CLIENT, SpanKind.SERVER)):
+            told = {"cutset.endpoint": "cache/redis/get"} if kind is SpanKind.CLIENT else {}
+            observer.receive([Span(trace, str(number), "", "shop", "x", kind, 1, 2, attributes=told)])
+        return [Sent("GET /", Response(200))]
+
+    drill = replace(drill_of(send, observer), gate=gate_of(tmp_path, GuardSettings(max_marked=2)))
+
+    with pytest.raises(HaltedError, match="2 requests were marked"):
+        phases_of(drill)
+
+    assert [entry.cut for entry in audit_entries(tmp_path)] == [str(drill.test)] * 2

@@ -19,8 +19,8 @@ def installed(**changes: Any) -> dict[str, list[dict[str, Any]]]:
     listed: dict[str, list[dict[str, Any]]] = shop() | changes
     listed.setdefault("ConfigMap", [{"metadata": {"name": "istio"}, "data": {"mesh": ""}}])
     plan = install_plan(installation(), view_of(listed, ["shop"]), listed)
-    assert plan.entry is not None
-    listed["ConfigMap"][0]["data"]["mesh"] = with_entry("", plan.entry)
+    (entry,) = plan.entries
+    listed["ConfigMap"][0]["data"]["mesh"] = with_entry("", entry)
     for each in copy.deepcopy(plan.resources):
         listed.setdefault(each["kind"], []).append(each)
     for each in listed["Deployment"]:

@@ -4,14 +4,17 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from tests.samples.gates import gate_of
 from tests.samples.small_shop import FORWARDED, PATIENCE_SECONDS, SERVICES, cut, get, points
 
+from cutset.errors import HaltedError
 from cutset.experiment.trial import UNDER_WAY, Bench, Trial, attempt, send_unfaulted
 from cutset.lineage.calls import entry_spans, is_mesh_span
 from cutset.lineage.completeness import Instrumentation
 from cutset.model.fault import BASELINE, Cut
 from cutset.model.request import FunctionStep, Request, Response, WorkloadStep
 from cutset.model.span import Span
+from cutset.store.audit import audit_entries
 from cutset.traces.collector import Collector
 from cutset.workload.functions import WorkloadCall, run_function
 
@@ -221,3 +224,30 @@ def test_all_requests_of_a_workload_are_one_execution(shop, run):
     assert trial.lineage.path == points("cart/GET /items", "ad/GET /ads")
     assert trial.lineage.fired == cut("stock/Count")
     assert trial.response.status >= 500
+
+
+def test_what_carries_a_fault_passes_the_gate_and_what_carries_none_does_not(shop, run, tmp_path):
+    gate = gate_of(tmp_path)
+    run(trial_of(shop.bench(), get("/page"), gate=gate, **BY_SHAPE_ONLY))
+    assert list(audit_entries(tmp_path)) == []
+
+    trial = run(trial_of(shop.bench(), get("/page"), cut("ad/GET /ads"), gate=gate, **BY_SHAPE_ONLY))
+
+    (entry,) = audit_entries(tmp_path)
+    assert (entry.cut, entry.trace_id) == ("ad/GET /ads:abort(503)", trial.trace_id)
+    assert (gate.signs.marked, gate.signs.lately().requests) == (1, 1)
+
+
+def test_behind_a_closed_gate_nothing_is_sent_that_carries_a_fault(shop, run, tmp_path):
+    gate = gate_of(tmp_path)
+    gate.brake.pull("error-rate", "too many")
+    arrived = []
+    stop = shop.collector.subscribe(arrived.extend)
+    try:
+        with pytest.raises(HaltedError, match="too many"):
+            run(trial_of(shop.bench(), get("/page"), cut("ad/GET /ads"), gate=gate))
+        calm = run(trial_of(shop.bench(), get("/page"), gate=gate, **BY_SHAPE_ONLY))
+    finally:
+        stop()
+    assert {span.trace_id for span in arrived} == {calm.trace_id}
+    assert list(audit_entries(tmp_path)) == []

@@ -29,6 +29,22 @@ from cutset.model.hardening import (
     MeshChanged,
     MeshChanging,
 )
+from cutset.model.impact import (
+    ApiCall,
+    Group,
+    GuardTripped,
+    ImpactEvent,
+    ImpactStarted,
+    ImpactWindow,
+    Matching,
+    ObservedRequest,
+    RequestsObserved,
+    Tally,
+    TrafficSource,
+    UserKey,
+    WindowEnded,
+    WindowStarted,
+)
 from cutset.model.mesh import MeshService
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.point import Point
@@ -109,9 +125,62 @@ events = st.one_of(
     ),
 )
 
+seconds = st.floats(0, 1e9)
+texts = st.dictionaries(st.text(), st.text(), max_size=2)
+observed_requests = st.builds(
+    ObservedRequest,
+    trace_id=st.text(),
+    group=st.sampled_from(Group),
+    user=st.text(),
+    at=seconds,
+    entry=st.none() | points,
+    calls=st.lists(st.builds(ApiCall, points, st.booleans(), seconds, *[st.integers(0, 9)] * 3), max_size=2).map(tuple),
+    callers=st.lists(st.tuples(points, points), max_size=2).map(tuple),
+)
+tallies = st.builds(Tally, points, st.integers(0), st.integers(0), st.integers(0), seconds)
+windows = st.sampled_from(ImpactWindow)
+impact_events = st.one_of(
+    st.builds(
+        ImpactStarted,
+        cut=cuts,
+        traffic=st.sampled_from(TrafficSource),
+        shares=st.lists(st.floats(0, 1), max_size=3).map(tuple),
+        seconds=st.dictionaries(windows, seconds),
+        entries=st.lists(st.text(), max_size=2).map(tuple),
+        matching=st.builds(Matching, st.text(), st.text(), texts, texts, texts),
+        user=st.builds(UserKey, st.text(), st.text()),
+        alpha=st.floats(0, 1),
+        margin=st.floats(0, 1),
+        workflow=st.integers(0, 9),
+        by=st.text(),
+    ),
+    st.builds(WindowStarted, window=windows, at=seconds, share=st.floats(0, 1)),
+    st.builds(
+        WindowEnded,
+        window=windows,
+        at=seconds,
+        marked=st.dictionaries(st.sampled_from(Group), st.integers(0)),
+        asked=st.integers(0),
+        reason=st.text(),
+    ),
+    st.builds(
+        RequestsObserved,
+        window=windows,
+        at=seconds,
+        requests=st.lists(observed_requests, max_size=2).map(tuple),
+        others=st.lists(tallies, max_size=2).map(tuple),
+    ),
+    st.builds(GuardTripped, guard=st.text(), reason=st.text(), at=seconds),
+)
+
 
 @given(events)
 def test_every_event_survives_the_round_trip_through_json(event: CampaignEvent) -> None:
+    assert event_from_json(*event_to_json(event)) == event
+
+
+@given(impact_events)
+def test_so_does_every_event_of_an_impact(event: ImpactEvent) -> None:
     assert event_from_json(*event_to_json(event)) == event
 
 

@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 
 from cutset.errors import UsageError
+from cutset.model.impact import GuardTripped
 from cutset.model.request import FunctionStep, Request, Response, Step, WorkloadStep
 from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.store.ledger import open_ledger
-from cutset.store.runs import fingerprint, latest_run, new_run, resumed_run
+from cutset.store.runs import fingerprint, impact_events, latest_run, new_run, resumed_run
 
 STARTED = RunStarted(loop=Loop.DRILL, fingerprint=fingerprint(command=["serve"], pace=2.0), command="drill")
 
@@ -44,6 +45,18 @@ def test_a_run_that_is_under_way_is_nobody_elses(tmp_path: Path) -> None:
     with open_ledger(tmp_path) as ledger, new_run(ledger, STARTED):  # noqa: SIM117 -- one is inside the other
         with pytest.raises(UsageError, match="still running"), resumed_run(ledger, STARTED):
             pass
+
+
+def test_an_impact_that_was_killed_is_in_nobodys_way(tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger:
+        with new_run(ledger, STARTED) as drill:
+            pass
+        with new_run(ledger, RunStarted(loop=Loop.IMPACT, command="impact")) as run:
+            ledger.append(run, GuardTripped(guard="halt", reason="", at=1.0))
+
+        with resumed_run(ledger, STARTED) as again:
+            assert again == drill
+        assert [type(event) for event in impact_events(ledger, run)] == [RunStarted, GuardTripped]
 
 
 def test_the_latest_run_is_one_that_serves_no_other(tmp_path: Path) -> None:
