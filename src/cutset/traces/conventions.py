@@ -197,4 +197,5 @@ _RULES: dict[str, tuple[_Rule, ...]] = {
     "upstream_cluster.name": (("peer.service", _outbound_host),),
 }
 # All that is read of what a span and its resource say of themselves; readers may leave out the rest.
-READ_ATTRIBUTES = frozenset({*_RULES, "rpc.service", "service.name"})
+SIDECAR_OF = "cutset.service"
+READ_ATTRIBUTES = frozenset({*_RULES, "rpc.service", "service.name", SIDECAR_OF})

@@ -15,7 +15,7 @@ from opentelemetry.proto.trace.v1 import trace_pb2
 
 from cutset.errors import InputError
 from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, Span, SpanKind
-from cutset.traces.conventions import READ_ATTRIBUTES, bounded, failed, kept, span_id, trace_id
+from cutset.traces.conventions import READ_ATTRIBUTES, SIDECAR_OF, bounded, failed, kept, span_id, trace_id
 from cutset.traces.files import protobuf_stream
 from cutset.traces.files.json_stream import elements
 from cutset.traces.otlp import ERROR, KIND_NUMBERS, KINDS, attributes_of, kind_of
@@ -99,6 +99,8 @@ def _span_in_file(
     start, end = times
     if not 0 <= start <= _MAX_NS or not 0 <= end <= _MAX_NS:
         raise InputError("span whose time is out of range")
+    # A sidecar of Cutset's speaks for the service that it is in front of, whatever all sidecars are called together.
+    service = bounded(str(attributes.pop(SIDECAR_OF, ""))) or service
     meaning, error = _meaning(tuple(attributes.items()), kind, error_flag)
     # A span that has not ended (yet) has an end of 0.
     return Span(trace, own, span_id(parent), service, bounded(name), kind, start, max(start, end), error, meaning)

@@ -60,6 +60,15 @@ def test_a_file_gives_spans_in_present_names_with_their_failure():
     assert read(read_json, payload + b"\n" + payload) == ([expected] * 2, {})
 
 
+def test_a_sidecar_of_ours_speaks_for_the_service_that_it_is_in_front_of():
+    told = [attribute("cutset.service", "cart"), attribute("cutset.replica", "1")]
+    payload = json_payload(
+        json_span(attributes=told), resource={"attributes": [attribute("service.name", "cutset-mesh")]}
+    )
+    [span], _ = read(read_json, payload)
+    assert (span.service, span.attributes) == ("cart", {})
+
+
 def test_protobuf_and_json_files_of_the_same_spans_are_the_same():
     pairs = [KeyValue(key="http.status_code", value=AnyValue(int_value=503)), KeyValue(key="http.method")]
     span = protobuf_span(kind=2, start_time_unix_nano=5, end_time_unix_nano=2, attributes=pairs)
