@@ -1,9 +1,11 @@
 """Commands that try again, go on or undo, composed for whoever reads: from where they are and the ledger is."""
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 from cutset.model.hardening import MeshChanging
+from cutset.model.impact import ImpactStarted, TrafficSource
 from cutset.model.run import RunStarted
 
 DEFAULT_STORE = Path(".cutset")
@@ -20,6 +22,25 @@ def replay_command(started: RunStarted, store: Path) -> str:
 
 def resume_command(started: RunStarted, store: Path) -> str:
     return f"{_command(started, store)} --resume"
+
+
+def impact_command(started: RunStarted, asked: ImpactStarted, store: Path) -> str:
+    """Does the same again; `…` stands for what the record does not hold: which recording, how many per second."""
+    percents = {fault.percent for fault in asked.cut}
+    rate = percents.pop() if len(percents) == 1 else 100
+    words = [str(replace(fault, percent=100) if rate < 100 else fault) for fault in sorted(asked.cut)]
+    words += ["--rate", f"{rate}%"] if rate < 100 else []
+    words += ["--share" if len(asked.shares) == 1 else "--ramp", ",".join(f"{100 * each:g}%" for each in asked.shares)]
+    words += {TrafficSource.LIVE: [], TrafficSource.LOAD: ["--load", "…"], TrafficSource.REPLAY: ["--replay", "…"]}[
+        asked.traffic
+    ]
+    matching, user = asked.matching, asked.user
+    said = [("--method", matching.method), ("--path", matching.path)]
+    for option, wanted in (("--header", matching.headers), ("--cookie", matching.cookies), ("--query", matching.query)):
+        said += [(option, f"{name}={value}" if value else name) for name, value in wanted.items()]
+    said += [("--user-header", user.header), ("--user-cookie", user.cookie)]
+    words += [word for option, value in said if value for word in (option, value)]
+    return f"{_command(started, store)} {shlex.join(words)}".replace("'…'", "…")
 
 
 def _command(started: RunStarted, store: Path) -> str:
