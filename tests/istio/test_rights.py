@@ -10,8 +10,10 @@ import yaml
 from benchmarks.istio.breakage import Breakage, account_kubeconfig
 from tests.istio.commands import configured, cuts_of, cutset
 from tests.istio.conftest import Laboratory, eventually
+from tests.istio.marked_users import marking
 
 from cutset.kubernetes.client import connected
+from cutset.model.impact import ImpactWindow
 
 ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "robot", "namespace": "default"}}
 NAMESPACE = "/api/v1/namespaces/cutset"
@@ -34,7 +36,7 @@ def test_who_has_exactly_these_roles_can_do_everything_and_leaves_nothing(labora
     configured(robot, laboratory)
     before = cutset(robot, "doctor", "-n", namespace, "--json")
     assert before.returncode == 0, before.stdout + before.stderr
-    done = cutset(robot, "install", "-n", namespace)
+    done = cutset(robot, "install", "-n", namespace, "--marking")
     assert done.returncode == 0, done.stdout + done.stderr
     try:
         status = cutset(robot, "status", "--json")
@@ -46,12 +48,20 @@ def test_who_has_exactly_these_roles_can_do_everything_and_leaves_nothing(labora
         found = cutset(robot, "explore", "--json")
         assert found.returncode == 1, found.stderr
         assert cuts_of(json.loads(found.stdout)) == {("backend/GET /",), ("quote/Say",)}
+        asyncio.run(mark_nobody(laboratory, robot))
     finally:
         removed = cutset(robot, "uninstall", "-n", namespace)
     assert removed.returncode == 0, removed.stdout + removed.stderr
     assert not laboratory.api.get("/apis/apps/v1/namespaces/cutset/deployments")["items"]
     assert "cutset" not in laboratory.api.get("/api/v1/namespaces/istio-system/configmaps/istio")["data"]["mesh"]
     assert laboratory.api.find(NAMESPACE)  # the administrator's, with the roles in it: the next time works as well
+
+
+async def mark_nobody(laboratory: Laboratory, folder: Path) -> None:
+    eventually(lambda: laboratory.pods("cutset", "app=cutset-marker-shop"))
+    async with marking(folder, "backend/GET /") as traffic:  # the gateway asks about a request of ours
+        await traffic.start(ImpactWindow.BEFORE, 0.01)
+        await traffic.stop()
 
 
 @pytest.mark.usefixtures("robot")

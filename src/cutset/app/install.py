@@ -28,6 +28,7 @@ class InstallOptions:
     keep_tracing: bool = False
     strip_all: bool = False
     trace_all: bool = False
+    marking: bool = False
     collector: str = ""
     image: str = DEFAULT_IMAGE
     pull_policy: str = "IfNotPresent"
@@ -116,6 +117,7 @@ def _wanted(options: InstallOptions) -> tuple[bytes, Installation]:
         options.image,
         options.pull_policy,
         options.trace_all,
+        options.marking,
     )
 
 

@@ -23,6 +23,7 @@ class ResourceKind:
 
 
 KINDS = {
+    "AuthorizationPolicy": ResourceKind("security.istio.io/v1", "authorizationpolicies"),
     "ClusterRole": ResourceKind("rbac.authorization.k8s.io/v1", "clusterroles", namespaced=False),
     "ClusterRoleBinding": ResourceKind("rbac.authorization.k8s.io/v1", "clusterrolebindings", namespaced=False),
     "ConfigMap": ResourceKind("v1", "configmaps"),

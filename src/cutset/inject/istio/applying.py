@@ -1,8 +1,9 @@
 """Puts resources of ours into a cluster and takes them away, and tells what that changed."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from cutset.errors import TargetError, UsageError
@@ -60,22 +61,24 @@ async def remove_resource(cluster: Cluster, resource: Resource) -> Applied | Non
     return Applied(named(resource), "removed") if await cluster.delete(resource) else None
 
 
-def refuse_foreign_mesh_config(configs: Iterable[Resource], entry: Resource, *, force: bool) -> None:
+def refuse_foreign_mesh_config(configs: Iterable[Resource], entries: Sequence[Resource], *, force: bool) -> None:
     """Before anything is applied. Who wrote MeshConfig with Helm or the like would undo our change, or trip over it."""
     for config in configs:
         text = _mesh(config)
-        changes = with_entry(text, entry) != text
-        if changes and not force and (owner := owner_of(config)):
+        missing = [entry for entry in entries if with_entry(text, entry) != text]
+        if missing and not force and (owner := owner_of(config)):
             raise UsageError(
                 f"MeshConfig ({named(config)}) belongs to {owner}, which would undo a change of ours",
-                hint=f"{by_hand(entry)}\nOr let Cutset change it all the same, with `--force-meshconfig`",
+                hint=f"{by_hand(*missing)}\nOr let Cutset change it all the same, with `--force-meshconfig`",
             )
 
 
-async def add_provider(cluster: Cluster, config: Resource, entry: Resource, *, dry_run: bool = False) -> Applied:
+async def add_providers(
+    cluster: Cluster, config: Resource, entries: Sequence[Resource], *, dry_run: bool = False
+) -> Applied:
     """Read, changed and written back, as often as others write at the same time."""
     for tries_left in reversed(range(_TRIES)):
-        changed = with_entry(_mesh(config), entry)
+        changed = reduce(with_entry, entries, _mesh(config))
         if changed == _mesh(config) or dry_run:
             return Applied(named(config), "same" if changed == _mesh(config) else "changed")
         try:

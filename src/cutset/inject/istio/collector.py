@@ -25,12 +25,15 @@ def collector_resources(wanted: Installation, injection: Mapping[str, str]) -> l
     """`injection`: the label by which the application's namespace asks for sidecars, for one of the same revision."""
     within = {"namespace": COLLECTOR_NAMESPACE}
     resources = [
-        _resource("v1", "Namespace", {"name": COLLECTOR_NAMESPACE, "labels": dict(injection)}),
         _resource("v1", "ServiceAccount", {"name": COLLECTOR, **within}, automountServiceAccountToken=False),
         _resource("v1", "Service", {"name": COLLECTOR, **within}, spec=_service()),
         _resource("apps/v1", "Deployment", {"name": COLLECTOR, **within}, spec=_deployment(wanted)),
     ]
-    return [marked(each) for each in resources]
+    return [our_namespace(injection), *(marked(each) for each in resources)]
+
+
+def our_namespace(injection: Mapping[str, str]) -> Resource:
+    return marked(_resource("v1", "Namespace", {"name": COLLECTOR_NAMESPACE, "labels": dict(injection)}))
 
 
 def _resource(version: str, kind: str, metadata: Resource, **rest: object) -> Resource:

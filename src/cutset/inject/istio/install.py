@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from cutset.errors import UsageError
-from cutset.inject.istio.applying import Applied, add_provider, apply_resource, refuse_foreign_mesh_config
+from cutset.inject.istio.applying import Applied, add_providers, apply_resource, refuse_foreign_mesh_config
 from cutset.inject.istio.asking import asking
 from cutset.inject.istio.discovery import view_of
 from cutset.inject.istio.facts import OF_ENVIRONMENTS, list_facts
@@ -34,8 +34,7 @@ async def prepare(cluster: Cluster, wanted: Installation, *, force_mesh_config: 
     listed = await list_facts(cluster, wanted.namespaces)
     view = view_of(listed, wanted.namespaces)
     plan = install_plan(wanted, view, listed)
-    if plan.entry is not None:
-        refuse_foreign_mesh_config(listed["ConfigMap"], plan.entry, force=force_mesh_config)
+    refuse_foreign_mesh_config(listed["ConfigMap"], plan.entries, force=force_mesh_config)
     space = await cluster.get("Namespace", COLLECTOR_NAMESPACE)
     return Prepared(wanted, plan, view, tuple(listed["ConfigMap"]), space is not None and not is_ours(space))
 
@@ -46,7 +45,7 @@ async def refuse_without_rights(cluster: Cluster, prepared: Prepared) -> None:
     places = AccessPlaces(prepared.wanted.namespaces, gateways, mesh_configs=configs, given=prepared.given)
     needed = [each for each in questions(places, ["cutset install"]) if each.command == "cutset install"]
     planned = {each["kind"] for each in prepared.plan.resources} | (
-        {"ConfigMap", "Pod"} if prepared.plan.entry else set()
+        {"ConfigMap", "Pod"} if prepared.plan.entries else set()
     )
     missing = [
         str(each)
@@ -67,8 +66,8 @@ async def install(cluster: Cluster, prepared: Prepared, *, dry_run: bool = False
     for resource in plan.resources:
         if resource["kind"] not in (*OF_ENVIRONMENTS, *(("Namespace",) if prepared.given else ())):
             yield await apply_resource(cluster, resource, dry_run=dry_run)
-    for config in prepared.configs if plan.entry else ():
-        yield await add_provider(cluster, config, plan.entry or {}, dry_run=dry_run)
+    for config in prepared.configs if plan.entries else ():
+        yield await add_providers(cluster, config, plan.entries, dry_run=dry_run)
     for resource in plan.resources:
         if resource["kind"] in OF_ENVIRONMENTS:
             yield await apply_resource(cluster, resource, dry_run=dry_run)

@@ -31,7 +31,11 @@ class CampaignJob:
 
     @property
     def name(self) -> str:
-        return f"cutset-explore-{self.environment}"
+        return job_name(self.environment)
+
+
+def job_name(environment: str) -> str:
+    return f"cutset-explore-{environment}"
 
 
 def job_labels(environment: str) -> dict[str, str]:

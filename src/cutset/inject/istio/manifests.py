@@ -50,10 +50,10 @@ def chart_files(plan: InstallPlan, environment: str) -> dict[PurePosixPath, str]
 
 def _head(plan: InstallPlan) -> list[str]:
     lines = ["Made by `cutset install --print`. Make it again when services come or go, or when Cutset is newer."]
-    if plan.entry is not None:
+    if plan.entries:
         lines += [
             "MeshConfig needs this besides, with Helm as `meshConfig.extensionProviders`:",
-            *entry_lines(plan.entry),
+            *(line for entry in plan.entries for line in entry_lines(entry)),
         ]
     return lines
 

@@ -37,6 +37,7 @@ class Installation:
     image: str = DEFAULT_IMAGE
     pull_policy: str = "IfNotPresent"
     trace_all: bool = False  # also requests of others: then calls that lose their context are seen
+    marking: bool = False  # live requests may be marked at gateways, while an impact runs
 
     @property
     def name(self) -> str:

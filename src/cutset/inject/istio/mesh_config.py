@@ -90,8 +90,8 @@ def without_entry(text: str, name: str) -> str:
     return left if parsed(left).get("extensionProviders") else left.replace(key, "", 1)
 
 
-def by_hand(entry: Resource) -> str:
-    lines = "\n".join(f"    {line}" for line in entry_lines(entry))
+def by_hand(*entries: Resource) -> str:
+    lines = "\n".join(f"    {line}" for entry in entries for line in entry_lines(entry))
     return f"Add this to MeshConfig yourself, with Helm as `meshConfig.extensionProviders`, and install again:\n{lines}"
 
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cutset.errors import UsageError
-from cutset.inject.istio.collector import collector_resources
+from cutset.inject.istio.collector import collector_resources, our_namespace
 from cutset.inject.istio.envoy_filter import envoy_filter
 from cutset.inject.istio.gateway_filters import gateway_filter
 from cutset.inject.istio.gateways import Listed
+from cutset.inject.istio.marking import marking_entry, marking_resources
 from cutset.inject.istio.marks import (
     COLLECTOR_NAMESPACE,
     ENVIRONMENT,
@@ -23,7 +24,7 @@ from cutset.inject.istio.sidecars import sidecars_filter
 from cutset.inject.istio.telemetry import telemetry
 from cutset.inject.istio.traffic_policy import CallRules
 from cutset.kubernetes.kinds import named
-from cutset.model.cluster import ClusterView, Resource
+from cutset.model.cluster import ClusterGateway, ClusterView, Resource
 from cutset.model.wording import quoted
 
 ROOT_NAMESPACE = "istio-system"  # unless MeshConfig says otherwise
@@ -36,7 +37,7 @@ _INJECTION_LABELS = ("istio-injection", "istio.io/rev")
 @dataclass(frozen=True, slots=True)
 class InstallPlan:
     resources: tuple[Resource, ...]  # in the order in which they are applied
-    entry: Resource | None  # of MeshConfig's tracing providers
+    entries: tuple[Resource, ...]  # of MeshConfig's extension providers
     notes: tuple[str, ...]  # what the user should know
 
 
@@ -45,12 +46,20 @@ def install_plan(wanted: Installation, view: ClusterView, listed: Listed) -> Ins
     mesh = parsed_mesh(next(iter(listed.get("ConfigMap", ())), None))
     root = str(mesh.get("rootNamespace") or ROOT_NAMESPACE)
     _refuse_what_cannot_be(wanted, view, listed, root)
+    injection = injection_label(wanted.namespaces, listed)
     resources: list[Resource] = []
+    entries: list[Resource] = []
     if not wanted.keep_tracing:
         _refuse_other_tracing(wanted, listed, mesh, root)
         if not wanted.collector:
-            resources += collector_resources(wanted, injection_label(wanted.namespaces, listed))
+            resources += collector_resources(wanted, injection)
         resources += [telemetry(wanted, namespace) for namespace in wanted.namespaces]
+        entries.append(provider_entry(wanted))
+    if wanted.marking:
+        refuse_marking(wanted, view.gateways, listed)
+        resources += [] if any(each["kind"] == "Namespace" for each in resources) else [our_namespace(injection)]
+        resources += marking_resources(wanted, view.gateways)
+        entries.append(marking_entry(wanted.environment))
     resources += _outlier_filters(wanted, view, listed, mesh, root)
     resources += [
         gateway_filter(wanted, each, has_tracer=wanted.keep_tracing or _traces(each.namespace, listed))
@@ -58,8 +67,7 @@ def install_plan(wanted: Installation, view: ClusterView, listed: Listed) -> Ins
     ]
     # Plans are obeyed from here on, so this comes last: whoever listens, looks away or strips is there by then.
     resources += [sidecars_filter(wanted, each, view.names_in(each)) for each in wanted.namespaces]
-    entry = None if wanted.keep_tracing else provider_entry(wanted)
-    return InstallPlan(tuple(resources), entry, tuple(_notes(wanted, view, listed, mesh)))
+    return InstallPlan(tuple(resources), tuple(entries), tuple(_notes(wanted, view, listed, mesh)))
 
 
 def _refuse_what_cannot_be(wanted: Installation, view: ClusterView, listed: Listed, root: str) -> None:
@@ -76,6 +84,24 @@ def _refuse_what_cannot_be(wanted: Installation, view: ClusterView, listed: List
             raise UsageError(
                 f"No pod in namespace `{namespace}` has a sidecar: {'; '.join(sorted(reasons)) or 'there are no pods'}",
                 hint=f"`kubectl label namespace {namespace} istio-injection=enabled`, then restart its workloads",
+            )
+
+
+def refuse_marking(wanted: Installation, gateways: Sequence[ClusterGateway], listed: Listed) -> None:
+    """A tracer in the gateway gives requests another trace than they were marked for: no plan would be obeyed."""
+    hint = "Leave `--marking` out: `cutset impact` with `--load` or `--replay` needs none"
+    if not gateways:
+        raise UsageError("No ingress gateway leads there, so that no live request could be marked", hint=hint)
+    if wanted.strip_all:
+        raise UsageError("With `--strip-all` gateways drop the plans of marked requests, too", hint=hint)
+    if wanted.keep_tracing:
+        raise UsageError("With `--keep-tracing` gateways may trace, and no live request can be marked then", hint=hint)
+    for each in gateways:
+        if _traces(each.namespace, listed):
+            raise UsageError(
+                f"A Telemetry lets the gateway {each.namespace}/{each.name} trace, and no live request can be marked "
+                "then",
+                hint=hint,
             )
 
 

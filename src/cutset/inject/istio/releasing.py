@@ -2,11 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence, Set
 
 from cutset.inject.istio.applying import Applied, remove_provider, remove_resource
 from cutset.inject.istio.facts import ours_of
-from cutset.inject.istio.marks import COLLECTOR_NAMESPACE, OURS, PROVIDER, is_ours
+from cutset.inject.istio.marking import marker_name
+from cutset.inject.istio.marking_found import marker_of, marking_of, stop_asking
+from cutset.inject.istio.marks import COLLECTOR_NAMESPACE, OURS, PROVIDER, installation_in, is_ours
 from cutset.inject.istio.mesh_config import MARK
 from cutset.kubernetes.client import Cluster
 from cutset.kubernetes.kinds import named
@@ -18,16 +20,19 @@ _OF_COLLECTOR = ("Deployment", "Service", "ServiceAccount")
 
 
 async def remove_others(
-    cluster: Cluster, environment: str, keep: Collection[str], places: Sequence[str]
+    cluster: Cluster, environment: str, keep: Set[str], places: Sequence[str]
 ) -> AsyncIterator[Applied]:
     """All of the environment but what is named, as an older version or another option has left it."""
-    for resource in await ours_of(cluster, environment, places):
+    marking = await marking_of(cluster, environment, places)
+    async for stopped in stop_asking(cluster, [] if keep & {named(each) for each in marking} else marking):
+        yield stopped
+    for resource in [*marker_of(marking), *await ours_of(cluster, environment, places)]:
         if named(resource) not in keep and (removed := await remove_resource(cluster, resource)):
             yield removed
 
 
 async def release_shared(cluster: Cluster, configs: Iterable[Resource]) -> AsyncIterator[Applied]:
-    """Providers that no Telemetry of ours names, and the collector if it is that of none of them.
+    """Providers that nothing of ours names, and the collector if it is that of none of them.
 
     Raises ForbiddenError if we may not look for other environments: then all of it stays.
     """
@@ -36,21 +41,27 @@ async def release_shared(cluster: Cluster, configs: Iterable[Resource]) -> Async
         for name in sorted(providers_in(config) - used):
             if removed := await remove_provider(cluster, config, name):
                 yield removed
-    if PROVIDER in used:
-        return
-    for kind in _OF_COLLECTOR:
-        for resource in await cluster.list(kind, COLLECTOR_NAMESPACE, OURS):
-            if removed := await remove_resource(cluster, resource):
-                yield removed
+    for resource in [] if PROVIDER in used else await _of_nobody(cluster, used):
+        if removed := await remove_resource(cluster, resource):
+            yield removed
+
+
+async def _of_nobody(cluster: Cluster, used: Set[str]) -> list[Resource]:
+    """In our namespace without the collector's use; markers of environments stay, and so does the namespace then."""
+    listed = [await cluster.list(kind, COLLECTOR_NAMESPACE, OURS) for kind in _OF_COLLECTOR]
+    found = [each for some in listed for each in some if each["metadata"]["name"] not in used]
     namespace = await cluster.get("Namespace", COLLECTOR_NAMESPACE)
-    if namespace is not None and is_ours(namespace) and (removed := await remove_resource(cluster, namespace)):
-        yield removed
+    if namespace is None or not is_ours(namespace) or any(each.startswith(marker_name("")) for each in used):
+        return found
+    return [*found, namespace]
 
 
 def providers_of(resource: Resource) -> set[str]:
-    """That a Telemetry sends spans to."""
+    """That a Telemetry sends spans to, or that the environment marks by."""
     tracing = (resource.get("spec") or {}).get("tracing") or ()
-    return {each["name"] for part in tracing for each in part.get("providers") or ()}
+    installed = installation_in(resource)
+    marker = {marker_name(installed.environment)} if installed and installed.marking else set()
+    return marker | {each["name"] for part in tracing for each in part.get("providers") or ()}
 
 
 def providers_in(config: Resource) -> set[str]:

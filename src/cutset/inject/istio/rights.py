@@ -60,11 +60,13 @@ _ALL, _INSTALL, _UNINSTALL = "every command", "cutset install", "cutset uninstal
 IN_CLUSTER = "cutset explore --in-cluster"
 _OF_JOB = ("Job", "Secret", "ServiceAccount")
 _HARDEN = "cutset harden --apply istio"
+_IMPACT = "cutset impact"
 _READ, _WRITE = ("get", "list"), ("create", "patch")
 _FORWARD = ("get", "create")  # by websocket: API servers ask for the one, the other, or both
 _ROUTES = ("Gateway", "KubernetesGateway", "VirtualService", "HTTPRoute", "DestinationRule")
 _OF_MESH = ("EnvoyFilter", "Telemetry")
 _OURS = ("Service", "ServiceAccount", "Deployment")
+_OF_MARKER = ("AuthorizationPolicy", "DestinationRule")
 
 RIGHTS = (
     AccessRight(_ALL, AccessScope.CLUSTER, ("get",), ("Namespace",)),
@@ -82,13 +84,20 @@ RIGHTS = (
     AccessRight(_INSTALL, AccessScope.COLLECTOR, _FORWARD, ("Pod",), "portforward"),
     AccessRight(_UNINSTALL, AccessScope.APPLICATION, ("delete",), _OF_MESH),
     # To see whether other environments need what all share; who may not look leaves it where it is.
-    AccessRight(_UNINSTALL, AccessScope.CLUSTER, ("list",), _OF_MESH),
+    AccessRight(_UNINSTALL, AccessScope.CLUSTER, ("list",), (*_OF_MESH, "AuthorizationPolicy")),
     AccessRight(_UNINSTALL, AccessScope.GATEWAY, ("delete",), ("EnvoyFilter",)),
     AccessRight(_UNINSTALL, AccessScope.COLLECTOR, ("delete",), _OURS),
     AccessRight(_UNINSTALL, AccessScope.CLUSTER, ("delete",), ("Namespace",), name="cutset"),
     AccessRight("cutset explore", AccessScope.APPLICATION, ("list",), ("Deployment",)),
     AccessRight("cutset explore", AccessScope.COLLECTOR, _FORWARD, ("Pod",), "portforward"),
     AccessRight("cutset explore", AccessScope.GATEWAY, _FORWARD, ("Pod",), "portforward"),
+    # With `--marking`: who may ask the marker, and how long it is waited for.
+    AccessRight(_INSTALL, AccessScope.COLLECTOR, ("get", *_WRITE), _OF_MARKER),
+    AccessRight(_UNINSTALL, AccessScope.COLLECTOR, ("list", "delete"), _OF_MARKER),
+    AccessRight(_UNINSTALL, AccessScope.GATEWAY, ("delete",), ("AuthorizationPolicy",)),
+    AccessRight(_IMPACT, AccessScope.GATEWAY, (*_READ, *_WRITE, "delete"), ("AuthorizationPolicy",)),
+    AccessRight(_IMPACT, AccessScope.ISTIO, ("list",), ("AuthorizationPolicy",)),
+    AccessRight(_IMPACT, AccessScope.COLLECTOR, _FORWARD, ("Pod",), "portforward"),
     AccessRight(IN_CLUSTER, AccessScope.COLLECTOR, ("create", "patch", "delete"), _OF_JOB),
     AccessRight(IN_CLUSTER, AccessScope.COLLECTOR, _READ, ("Job",)),
     # The Job has an account with roles of its own; nobody can give it more than they have themselves.

@@ -7,6 +7,7 @@ from cutset.errors import CutsetError
 from cutset.inject.istio.collector import COLLECTOR
 from cutset.inject.istio.discovery import ISTIO_NAMESPACE, view_of
 from cutset.inject.istio.facts import list_facts, ours_of
+from cutset.inject.istio.marking_found import marking_of, policies_of, who_marks
 from cutset.inject.istio.marks import (
     COLLECTOR_NAMESPACE,
     ENVIRONMENT,
@@ -23,12 +24,14 @@ from cutset.kubernetes.client import Cluster, ForbiddenError
 from cutset.kubernetes.kinds import named
 from cutset.model.cluster import Resource
 
+MARKING = "marking"  # there while an impact runs; after one that was killed, it does nothing until the next one
+
 
 @dataclass(frozen=True, slots=True)
 class InstalledResource:
     name: str  # `EnvoyFilter shop/cutset-shop`
     version: str
-    state: str  # current | stale | left over | missing | unknown
+    state: str  # current | stale | left over | missing | unknown | marking
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +53,12 @@ class ClusterStatus:
     @property
     def is_current(self) -> bool:
         states = {resource.state for each in self.environments for resource in each.resources}
-        return states <= {"current"} and not self.left_over
+        return states <= {"current", MARKING} and not self.left_over
 
 
 async def cluster_status(cluster: Cluster, namespaces: Sequence[str] = ()) -> ClusterStatus:
     """Of all environments, or of those that have to do with these namespaces."""
-    ours = await ours_of(cluster, "", namespaces)
+    ours = [*await ours_of(cluster, "", namespaces), *await marking_of(cluster, "", namespaces)]
     names = sorted({label(each, ENVIRONMENT) for each in ours})
     environments = [await _environment(cluster, name, _of(name, ours)) for name in names]
     if namespaces:
@@ -86,10 +89,12 @@ async def _environment(cluster: Cluster, name: str, found: Sequence[Resource]) -
         return InstalledEnvironment(name, wanted.namespaces, unknown, wanted.keep_tracing, error.message)
     expected = {named(each): annotation(each, VERSION) for each in plan.resources if label(each, ENVIRONMENT)}
     there = {named(each): annotation(each, VERSION) for each in found}
+    marking = {named(each): who_marks(each) for each in policies_of(found)}
     resources = [
         InstalledResource(each, there.get(each, ""), _state(there.get(each), expected.get(each)))
-        for each in sorted(there.keys() | expected.keys())
+        for each in sorted((there.keys() | expected.keys()) - marking.keys())
     ]
+    resources += [InstalledResource(each, by, MARKING) for each, by in sorted(marking.items())]
     return InstalledEnvironment(name, wanted.namespaces, tuple(resources), wanted.keep_tracing)
 
 

@@ -8,6 +8,7 @@ from cutset.inject.istio.applying import Applied, remove_resource
 from cutset.inject.istio.asking import asking
 from cutset.inject.istio.discovery import list_resources, view_of
 from cutset.inject.istio.facts import mesh_configs, ours_of, revisions
+from cutset.inject.istio.marking_found import marker_of, marking_of, policies_of, stop_asking
 from cutset.inject.istio.marks import ENVIRONMENT, Installation, installation_in, label
 from cutset.inject.istio.probing import Probed, probe_until_silent
 from cutset.inject.istio.releasing import release_shared
@@ -21,6 +22,7 @@ class Removal:
     """What will be taken away."""
 
     environment: str
+    marking: tuple[Resource, ...]  # policies by which gateways ask us about live requests
     filters: tuple[Resource, ...]  # EnvoyFilters of these namespaces, and of gateways if none other is left
     rest: tuple[Resource, ...]
     view: ClusterView
@@ -38,11 +40,13 @@ async def prepare_removal(cluster: Cluster, namespaces: Sequence[str], environme
     mine = [each for each in ours if label(each, ENVIRONMENT) == environment]
     kept = {each["metadata"]["namespace"] for each in mine if _is_whole(each)} - set(namespaces)
     chosen = [each for each in mine if not kept or each["metadata"]["namespace"] in namespaces]
+    marking = [] if kept else await marking_of(cluster, environment, places)
     installations = [found for each in chosen if (found := installation_in(each))]
     return Removal(
         environment,
+        tuple(policies_of(marking)),
         tuple(each for each in chosen if each["kind"] == "EnvoyFilter"),
-        tuple(each for each in chosen if each["kind"] != "EnvoyFilter"),
+        (*(each for each in chosen if each["kind"] != "EnvoyFilter"), *marker_of(marking)),
         view,
         tuple(await mesh_configs(cluster, revisions(listed["Pod"], namespaces))),
         installations[0] if installations else None,
@@ -50,7 +54,12 @@ async def prepare_removal(cluster: Cluster, namespaces: Sequence[str], environme
 
 
 async def remove_filters(cluster: Cluster, removal: Removal) -> AsyncIterator[Applied]:
-    """From here on no sidecar begins to obey a plan; connections that are open may, until their next answer."""
+    """From here on no sidecar begins to obey a plan; connections that are open may, until their next answer.
+
+    Before that no request is marked any more: were the marker gone first, gateways would refuse requests.
+    """
+    async for stopped in stop_asking(cluster, removal.marking):
+        yield stopped
     for resource in removal.filters:
         if removed := await remove_resource(cluster, resource):
             yield removed

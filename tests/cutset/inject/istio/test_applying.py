@@ -8,7 +8,7 @@ from tests.samples.small_api_server import MESH, SmallApiServer
 
 from cutset.errors import UsageError
 from cutset.inject.istio import applying
-from cutset.inject.istio.applying import Applied, add_provider, apply_resource, remove_provider, remove_resource
+from cutset.inject.istio.applying import Applied, add_providers, apply_resource, remove_provider, remove_resource
 from cutset.inject.istio.marks import marked
 from cutset.inject.istio.mesh_config import provider_entry
 from cutset.kubernetes.client import connected
@@ -63,14 +63,14 @@ def test_what_is_being_deleted_is_waited_for(server: SmallApiServer, monkeypatch
 def test_mesh_config_is_read_again_when_others_were_faster(server: SmallApiServer) -> None:
     old = dict(server.stored[AT])
     server.put({**old, "data": {"mesh": "trustDomain: changed\n"}})
-    assert done(add_provider, old, ENTRY) == Applied("ConfigMap istio-system/istio", "changed")
+    assert done(add_providers, old, [ENTRY]) == Applied("ConfigMap istio-system/istio", "changed")
     assert server.stored[AT]["data"]["mesh"].endswith("trustDomain: changed\n")
     assert done(remove_provider, old | {"data": dict(server.stored[AT]["data"])}, "cutset") is not None
     assert server.stored[AT]["data"]["mesh"] == "trustDomain: changed\n"
 
 
 def test_nobody_sees_that_we_wrote_to_mesh_config(server: SmallApiServer) -> None:
-    done(add_provider, server.stored[AT], ENTRY)
+    done(add_providers, server.stored[AT], [ENTRY])
     fields = [{"manager": "istioctl"}, {"manager": "cutset"}]
     server.stored[AT]["metadata"]["managedFields"] = fields
     done(remove_provider, server.stored[AT], "cutset")

@@ -9,12 +9,17 @@ from tests.samples.installations import PUBLIC_KEY, installation
 from tests.samples.small_api_server import SmallApiServer
 
 from cutset.errors import UsageError
+from cutset.inject.istio import marking_found
 from cutset.inject.istio.applying import Applied
 from cutset.inject.istio.install import install, prepare, refuse_without_rights
+from cutset.inject.istio.marking import marking_policy
 from cutset.inject.istio.uninstall import prepare_removal, remove_filters, remove_rest
 from cutset.kubernetes.client import connected
+from cutset.model.cluster import ClusterGateway
 
 MESH = "/api/v1/namespaces/istio-system/configmaps/istio"
+POLICY = "/apis/security.istio.io/v1/namespaces/istio-ingress/authorizationpolicies/cutset-shop-marking-ingress"
+GATEWAY = ClusterGateway("istio-ingress", "ingress", (), (), (("istio", "ingressgateway"),))
 
 
 def installed(*, dry_run: bool = False, force: bool = False, **options: Any) -> dict[str, str]:
@@ -96,6 +101,59 @@ def test_one_namespace_of_two_goes_and_the_gateway_stays_for_the_other(server: S
     assert "EnvoyFilter istio-ingress/cutset-shop-gateway-ingress" in uninstalled("shop")
 
 
+@pytest.mark.parametrize("collector", ["", "otel.obs.svc.cluster.local:4317"])
+def test_marking_comes_and_goes_and_leaves_nothing(server: SmallApiServer, collector: str) -> None:
+    before = server.snapshot()
+    assert installed(marking=True, collector=collector)["Deployment cutset/cutset-marker-shop"] == "created"
+    assert set(installed(marking=True, collector=collector).values()) == {"same"}
+    uninstalled("shop")
+    assert server.snapshot() == before
+
+
+def test_marking_is_taken_away_by_an_installation_without_it(server: SmallApiServer) -> None:
+    installed()
+    without = server.snapshot()
+    installed(marking=True)
+    assert installed()["Service cutset/cutset-marker-shop"] == "removed"
+    assert server.snapshot() == without
+
+
+def test_the_marker_of_another_environment_stays_with_its_namespace(server: SmallApiServer) -> None:
+    for each in (namespace("inn"), service("desk", within="inn"), pod("desk-1", within="inn")):
+        server.put({"apiVersion": "v1", **each})
+    installed(collector="otel.obs.svc.cluster.local:4317", marking=True)
+    alone = server.snapshot()
+    installed(environment="inn", namespaces=("inn",))
+    uninstalled("inn")
+    assert server.snapshot() == alone
+
+
+def test_a_policy_that_still_asks_goes_first_and_the_marker_after_it(
+    server: SmallApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(marking_found, "TOLD_SECONDS", 0)
+    before = server.snapshot()
+    installed(marking=True)
+    server.put(marking_policy("shop", GATEWAY, [{}]))
+    installed(marking=True)  # an impact runs on
+    assert POLICY in server.stored
+    removed = uninstalled("shop")
+    assert removed[0] == "AuthorizationPolicy istio-ingress/cutset-shop-marking-ingress"
+    assert removed.index("Service cutset/cutset-marker-shop") < removed.index("ConfigMap istio-system/istio")
+    assert server.snapshot() == before
+
+
+def test_without_marking_no_policy_is_left_that_asks(server: SmallApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marking_found, "TOLD_SECONDS", 0)
+    installed(marking=True)
+    server.put(marking_policy("shop", GATEWAY, [{}]))
+    changes = list(installed())
+    assert changes.index("AuthorizationPolicy istio-ingress/cutset-shop-marking-ingress") < changes.index(
+        "Service cutset/cutset-marker-shop"
+    )
+    assert POLICY not in server.stored
+
+
 def test_mesh_config_of_others_is_left_alone_unless_one_insists(server: SmallApiServer) -> None:
     owned = server.stored[MESH]
     owned["metadata"]["labels"] = {"app.kubernetes.io/managed-by": "Helm"}
@@ -103,6 +161,9 @@ def test_mesh_config_of_others_is_left_alone_unless_one_insists(server: SmallApi
     with pytest.raises(UsageError, match="belongs to Helm") as refused:
         installed()
     assert "- name: cutset" in refused.value.hint
+    with pytest.raises(UsageError) as refused:
+        installed(marking=True)
+    assert {"    - name: cutset", "    - name: cutset-marker-shop"} <= set(refused.value.hint.splitlines())
     assert server.versions() == before
     assert installed(force=True)["ConfigMap istio-system/istio"] == "changed"
     uninstalled("shop")

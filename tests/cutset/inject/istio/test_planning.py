@@ -34,7 +34,7 @@ def test_all_that_is_installed_in_the_order_of_its_application() -> None:
         "EnvoyFilter shop/cutset-shop",
     ]
     assert {label(each, ENVIRONMENT) for each in found.resources[4:]} == {"shop"}
-    assert found.entry is not None
+    assert [each["name"] for each in found.entries] == ["cutset"]
 
 
 def test_what_is_the_same_is_planned_the_same() -> None:
@@ -58,16 +58,43 @@ def test_a_team_that_keeps_its_tracing_gets_filters_only() -> None:
     theirs = resource("Telemetry", "mesh", {"tracing": [{}]}, "istio-system")
     found = planned({"Telemetry": [theirs]}, keep_tracing=True)
     assert {each["kind"] for each in found.resources} == {"EnvoyFilter"}
-    assert found.entry is None
+    assert found.entries == ()
 
 
 def test_another_collector_needs_none_of_ours() -> None:
     found = planned(collector="otel.obs.svc.cluster.local:4317")
     assert {each["kind"] for each in found.resources} == {"EnvoyFilter", "Telemetry"}
-    assert found.entry == {
-        "name": "cutset-shop",
-        "opentelemetry": {"service": "otel.obs.svc.cluster.local", "port": 4317},
-    }
+    assert found.entries == (
+        {"name": "cutset-shop", "opentelemetry": {"service": "otel.obs.svc.cluster.local", "port": 4317}},
+    )
+
+
+def test_who_wants_live_requests_marked_gets_a_marker_and_its_provider_and_no_policy() -> None:
+    found = planned(marking=True)
+    assert [named(each) for each in found.resources][5:10] == [
+        f"{kind} cutset/cutset-marker-shop"
+        for kind in ("ServiceAccount", "AuthorizationPolicy", "Service", "DestinationRule", "Deployment")
+    ]
+    assert [each["name"] for each in found.entries] == ["cutset", "cutset-marker-shop"]
+
+
+def test_the_marker_needs_no_collector_of_ours() -> None:
+    found = planned(marking=True, collector="otel.obs.svc.cluster.local:4317")
+    assert [each["kind"] for each in found.resources].count("Namespace") == 1
+    assert "Deployment cutset/cutset-marker-shop" in [named(each) for each in found.resources]
+    assert [each["name"] for each in found.entries] == ["cutset-shop", "cutset-marker-shop"]
+
+
+def test_what_could_not_be_marked_is_refused() -> None:
+    with pytest.raises(UsageError, match="`--strip-all` gateways drop"):
+        planned(marking=True, strip_all=True)
+    with pytest.raises(UsageError, match="No ingress gateway"):
+        planned({"Gateway": []}, marking=True)
+    with pytest.raises(UsageError, match="`--keep-tracing` gateways may trace"):
+        planned(marking=True, keep_tracing=True)
+    theirs = resource("Telemetry", "theirs", {"tracing": [{}]}, "istio-ingress")
+    with pytest.raises(UsageError, match="lets the gateway istio-ingress/ingress trace"):
+        planned({"Telemetry": [theirs]}, marking=True)
 
 
 @pytest.mark.parametrize(

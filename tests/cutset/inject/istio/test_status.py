@@ -6,9 +6,11 @@ from tests.samples.installations import installation
 from tests.samples.small_api_server import SmallApiServer
 
 from cutset.inject.istio.install import install, prepare
+from cutset.inject.istio.marking import BY, SINCE, marking_policy
 from cutset.inject.istio.marks import VERSION
 from cutset.inject.istio.status import ClusterStatus, cluster_status
 from cutset.kubernetes.client import connected
+from cutset.model.cluster import ClusterGateway
 
 FILTER = "/apis/networking.istio.io/v1alpha3/namespaces/shop/envoyfilters/cutset-shop"
 
@@ -44,6 +46,19 @@ def test_what_was_just_installed_is_current(server: SmallApiServer) -> None:
     assert set(states(found).values()) == {"current"}
     assert (found.collector, found.provider, found.is_current) == ("not ready", True, True)
     assert status("other").environments == ()
+
+
+def test_who_marks_live_requests_is_shown_and_nothing_is_wrong_with_that(server: SmallApiServer) -> None:
+    installed(marking=True)
+    gateway = ClusterGateway("istio-ingress", "ingress", (), (), (("istio", "ingressgateway"),))
+    server.put(marking_policy("shop", gateway, [{}], **{BY: "me@here", SINCE: "1790000000"}))
+    found = status("shop")
+    assert found.is_current
+    (policy,) = [
+        each for (environment,) in [found.environments] for each in environment.resources if each.state == "marking"
+    ]
+    assert policy.name == "AuthorizationPolicy istio-ingress/cutset-shop-marking-ingress"
+    assert policy.version == "by me@here since 2026-09-21 14:13:20 UTC"
 
 
 def test_a_service_that_came_makes_it_stale(server: SmallApiServer) -> None:
