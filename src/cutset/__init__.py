@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cutset.app.api.drill import run_drills
     from cutset.app.api.explore import explore, replay
     from cutset.app.api.harden import harden_campaign
+    from cutset.app.api.impact import measure_impact
     from cutset.app.api.reproduce import reproduce_failure
     from cutset.app.api.traces import ingest, survey_store
     from cutset.app.check import check_campaign
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from cutset.model.effect import Effect
     from cutset.model.fault import Cut, Fault, format_cut
     from cutset.model.finding import Finding
+    from cutset.model.impact import ApiImpact, ApiVerdict, Impact
     from cutset.model.outcome import Outcome, Verdict
     from cutset.model.point import Point
     from cutset.model.proof import CheckedCampaign, CheckedRequest
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "ApiImpact",
+    "ApiVerdict",
     "Campaign",
     "CampaignSummary",
     "CheckedCampaign",
@@ -47,6 +51,7 @@ __all__ = [
     "Expectation",
     "Fault",
     "Finding",
+    "Impact",
     "Outcome",
     "Point",
     "Request",
@@ -61,6 +66,7 @@ __all__ = [
     "harden_campaign",
     "ingest",
     "load_config",
+    "measure_impact",
     "read_campaign",
     "replay",
     "reproduce_failure",
@@ -74,6 +80,7 @@ _PLACES = {
     "app.api.drill": ("run_drills",),
     "app.api.explore": ("explore", "replay"),
     "app.api.harden": ("harden_campaign",),
+    "app.api.impact": ("measure_impact",),
     "app.api.reproduce": ("reproduce_failure",),
     "app.api.traces": ("ingest", "survey_store"),
     "app.check": ("check_campaign",),
@@ -85,6 +92,7 @@ _PLACES = {
     "model.effect": ("Effect",),
     "model.fault": ("Cut", "Fault", "format_cut"),
     "model.finding": ("Finding",),
+    "model.impact": ("ApiImpact", "ApiVerdict", "Impact"),
     "model.outcome": ("Outcome", "Verdict"),
     "model.point": ("Point",),
     "model.proof": ("CheckedCampaign", "CheckedRequest"),

@@ -282,8 +282,8 @@ class Shop:
 
 
 @asynccontextmanager
-async def open_shop(work_dir: Path, receiver: Receiver | None = None) -> AsyncIterator[Shop]:
-    """With a collector of its own, or for one that somebody else will open."""
+async def open_shop(work_dir: Path, receiver: Receiver | None = None, *, entry: str = "") -> AsyncIterator[Shop]:
+    """With a collector of its own, or for one that somebody else will open; users come in by the entry, if any."""
     async with AsyncExitStack() as stack:
         collector = Collector() if receiver else await stack.enter_async_context(collect())
         spans_to = f"http://{HOST}:{receiver.http_port}" if receiver else collector.http_url
@@ -299,7 +299,7 @@ async def open_shop(work_dir: Path, receiver: Receiver | None = None) -> AsyncIt
             shop.real_ports[name] = replicas[0]
             services.append(MeshService(name, protocol, tuple(replicas), retries=RETRIES.get(name)))
         mesh_spans_to = f"{HOST}:{receiver.grpc_port}" if receiver else collector.grpc_address
-        spec = MeshSpec(tuple(services), collector=mesh_spans_to)
+        spec = MeshSpec(tuple(services), entry=entry, collector=mesh_spans_to)
         shop.mesh = stack.enter_context(run_mesh(spec, key=KEY, work_dir=work_dir))
         for name in GRPC:
             channel = grpc.aio.insecure_channel(shop.mesh.addresses[name], [("grpc.enable_http_proxy", 0)])

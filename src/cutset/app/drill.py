@@ -2,20 +2,23 @@
 
 import time
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from cutset.app.guarding import guarded, shown_as_active
 from cutset.drill.flows import flows_of
 from cutset.drill.history import PastDrill, due, subject_of
+from cutset.drill.phases import ENVIRONMENT
 from cutset.drill.plan import Flow, Plan, make_plan, points_in, representatives
 from cutset.drill.session import Choose, run_session
 from cutset.drill.settings import DrillSettings
 from cutset.errors import CutsetError, UsageError
+from cutset.experiment.gate import Gate
 from cutset.model.drill import DrillEvent, DrillFinished, DrillsPlanned, DrillTest, results_of
 from cutset.model.run import Loop, RunFinished, RunStarted
-from cutset.model.wording import did_you_mean, known_names, quoted, sentences
+from cutset.model.wording import count, did_you_mean, known_names, quoted, sentences
 from cutset.report.drill.page import drill_page
 from cutset.report.replaying import replay_command
 from cutset.store.ledger import NAME, Ledger, open_existing_ledger, open_ledger
@@ -67,29 +70,41 @@ async def drill(
     """Every event of the session from its beginning on, each after it was recorded; the first one tells its id."""
     flows, _ = representatives(case.flows, case.settings.selection.top)
     started = _started(case, flows)
-    with open_ledger(store) as ledger, (resumed_run if resume else new_run)(ledger, started) as run:
+    async with AsyncExitStack() as stack:
+        gate = await stack.enter_async_context(guarded(store, case.settings.guards, Loop.DRILL, ENVIRONMENT))
+        ledger = stack.enter_context(open_ledger(store))
+        run = stack.enter_context((resumed_run if resume else new_run)(ledger, started))
+        stack.enter_context(shown_as_active(gate, store, run, _tested_in(case, flows), config=case.settings.path))
         past = [each for _, each in _past(ledger)]
 
         def choose(as_it_runs_now: Sequence[Flow]) -> DrillsPlanned:
             plan = _plan(case, as_it_runs_now, past, again=again)
             return DrillsPlanned(tests=tuple(each.test for each in plan.tests), not_repeated=len(plan.not_repeated))
 
-        async with aclosing(_recorded(ledger, run, case, flows, choose)) as events:
+        async with aclosing(_recorded(ledger, run, case, flows, choose, gate=gate)) as events:
             async for event in events:
                 yield event
 
 
 async def replay_drill(case: DrillCase, test_id: str, *, store: Path) -> AsyncGenerator[DrillEvent, None]:
     """One test again, as a run of its own. The service is asked first here, too: what it finds cold would differ."""
-    with open_ledger(store) as ledger:
+    async with AsyncExitStack() as stack:
+        gate = await stack.enter_async_context(guarded(store, case.settings.guards, Loop.DRILL, ENVIRONMENT))
+        ledger = stack.enter_context(open_ledger(store))
         test, found_by = _find(ledger, case, test_id)
         flows, _ = representatives((flow for flow in case.flows if flow.name == test.flow), 1)
         started = replace(_started(case, flows), part_of=found_by)
-        with new_run(ledger, started) as run:
-            chosen = DrillsPlanned(tests=(test,))
-            async with aclosing(_recorded(ledger, run, case, flows, lambda _: chosen)) as events:
-                async for event in events:
-                    yield event
+        run = stack.enter_context(new_run(ledger, started))
+        stack.enter_context(shown_as_active(gate, store, run, str(test), config=case.settings.path))
+        chosen = DrillsPlanned(tests=(test,))
+        async with aclosing(_recorded(ledger, run, case, flows, lambda _: chosen, gate=gate)) as events:
+            async for event in events:
+                yield event
+
+
+def _tested_in(case: DrillCase, flows: Mapping[str, Flow]) -> str:
+    command = " ".join(case.settings.service.command)
+    return f"drills of a service of our own, `{command}`, in {count(len(flows), 'flow')}"
 
 
 def write_page(store: Path, events: Sequence[DrillEvent]) -> Path:
@@ -109,7 +124,7 @@ def old_history(store: Path) -> Path | None:
 
 
 async def _recorded(
-    ledger: Ledger, run: str, case: DrillCase, flows: Mapping[str, Flow], choose: Choose
+    ledger: Ledger, run: str, case: DrillCase, flows: Mapping[str, Flow], choose: Choose, *, gate: Gate
 ) -> AsyncGenerator[DrillEvent, None]:
     before = [event for event in ledger.events(run) if isinstance(event, DrillEvent)]
     for event in before:
@@ -121,6 +136,7 @@ async def _recorded(
         past=before,
         record=partial(ledger.append, run),
         logs=ledger.folder / FOLDER / run,
+        gate=gate,
     )
     has_plan = any(isinstance(event, DrillsPlanned) for event in before)
     try:

@@ -1,27 +1,33 @@
 """Explores the requests of a configuration, and tries what was found again."""
 
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cutset.app.bench import open_bench
+from cutset.app.guarding import guarded, shown_as_active
 from cutset.app.mesh import mesh_file_of, mesh_situation
 from cutset.campaign.explore import explore as run_campaign
 from cutset.config.explore import Config, request_named
 from cutset.errors import CutsetError, TargetError, UsageError
+from cutset.experiment.gate import Gate
 from cutset.experiment.mesh_checks import MeshSituation
 from cutset.experiment.mesh_laboratory import MeshLaboratory
 from cutset.experiment.preflight import preflight
 from cutset.inject.signing import seal_of
 from cutset.model.event import CampaignEvent
+from cutset.model.fault import format_cut
 from cutset.model.finding import Finding, findings_of
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.run import Loop, RunStarted
+from cutset.model.wording import count
 from cutset.store.ledger import Ledger, open_existing_ledger, open_ledger
 from cutset.store.runs import campaign_events, fingerprint, new_run, resumed_run, unfinished_run
 from cutset.traces.collector import not_received
 
+SHOWN_REQUESTS = 3  # names of them tell enough
 UNSEEN = (
     "calls that services make without the context of a request are seen only if all requests are traced: "
     "`cutset install --trace-all`"
@@ -57,26 +63,41 @@ async def explore(
         part_of=part_of,
     )
     settings = config.campaign  # refuses what does not go together before anything is sent
-    with open_ledger(store, key=seal_of(key)) as ledger:
+    async with AsyncExitStack() as stack:
+        guards = guarded(store, config.guards, Loop.CAMPAIGN, config.target.environment)
+        gate = await stack.enter_async_context(guards)
+        ledger = stack.enter_context(open_ledger(store, key=seal_of(key)))
         if resume:
             unfinished_run(ledger, started)  # raises before anything is sent, if there is none
-        async with open_laboratory(config, key, on_note) as laboratory:
-            with (resumed_run if resume else new_run)(ledger, started) as run:
-                for event in campaign_events(ledger, run):
-                    yield event
-                settings = replace(settings, replicas=laboratory.replicas or settings.replicas)
-                campaign = run_campaign(run, config.requests, laboratory, ledger, settings)
-                async with aclosing(campaign) as events:
-                    async for event in events:
-                        yield event
+        laboratory = await stack.enter_async_context(open_laboratory(config, key, on_note, gate))
+        run = stack.enter_context((resumed_run if resume else new_run)(ledger, started))
+        until = time.time() + 60 * config.limits.minutes if config.limits.minutes else 0.0
+        stack.enter_context(shown_as_active(gate, store, run, tried_in(config), until=until, config=config.path))
+        for event in campaign_events(ledger, run):
+            yield event
+        settings = replace(settings, replicas=laboratory.replicas or settings.replicas)
+        campaign = run_campaign(run, config.requests, laboratory, ledger, settings)
+        async with aclosing(campaign) as events:
+            async for event in events:
+                yield event
+
+
+def tried_in(config: Config) -> str:
+    """For whoever asks what is being injected."""
+    effects = ", ".join(map(str, config.effects.all))
+    names = [request.name for request in config.requests]
+    shown = ", ".join(names[:SHOWN_REQUESTS]) + (", …" if len(names) > SHOWN_REQUESTS else "")
+    return f"cuts of up to {count(config.campaign.max_size, 'fault')} ({effects}) in requests of our own: {shown}"
 
 
 @asynccontextmanager
 async def open_laboratory(
-    config: Config, key: bytes, on_note: Callable[[str], None] | None = None
+    config: Config, key: bytes, on_note: Callable[[str], None] | None = None, gate: Gate | None = None
 ) -> AsyncIterator[MeshLaboratory]:
-    """Raises TargetError if a check-up before any experiment finds that none can be made."""
-    mesh = _mesh_beside(config)
+    """Raises TargetError if a check-up before any experiment finds that none can be made. All that is injected passes
+    the gate.
+    """
+    mesh = mesh_beside(config)
     async with open_bench(config, key, mesh) as bench:
         if on_note and (deaf := bench.collector.not_received):
             on_note(f"{not_received(deaf)}; `collector` in the configuration takes others")
@@ -89,7 +110,9 @@ async def open_laboratory(
             from cutset.app.draining import wait_until_drained  # noqa: PLC0415 -- loads the client of Kubernetes
 
             await wait_until_drained(config.istio, on_note)
-        measured = replace(bench, export_interval=found.export_interval)
+        measured = replace(bench, export_interval=found.export_interval, gate=gate)
+        if gate:
+            bench.collector.subscribe(gate.spans_arrived)
         limits = config.limits
         yield MeshLaboratory(
             measured,
@@ -100,7 +123,8 @@ async def open_laboratory(
         )
 
 
-def _mesh_beside(config: Config) -> MeshSituation | None:
+def mesh_beside(config: Config) -> MeshSituation | None:
+    """The mesh of the configuration, or of the `mesh.yaml` beside it."""
     with suppress(CutsetError):  # a file that nobody named may be anything
         if config.path and (file := mesh_file_of(config.path)):
             return mesh_situation(file)
@@ -119,11 +143,15 @@ async def replay_finding(config: Config, finding_id: str, *, key: bytes, store: 
     with open_existing_ledger(store) as ledger:
         finding = find_finding(ledger, finding_id)
     request = request_named(finding.request, config.requests)
-    async with open_laboratory(config, key) as laboratory:
-        audited = await laboratory.audit(request)
-        if not audited.healthy:
-            return Retrial(finding, Outcome(finding.cut, Verdict.UNKNOWN, audited.reason))
-        return Retrial(finding, await laboratory.run(request, finding.cut))
+    async with (
+        guarded(store, config.guards, Loop.CAMPAIGN, config.target.environment) as gate,
+        open_laboratory(config, key, gate=gate) as laboratory,
+    ):
+        with shown_as_active(gate, store, f"replay-{finding.id}", format_cut(finding.cut), config=config.path):
+            audited = await laboratory.audit(request)
+            if not audited.healthy:
+                return Retrial(finding, Outcome(finding.cut, Verdict.UNKNOWN, audited.reason))
+            return Retrial(finding, await laboratory.run(request, finding.cut))
 
 
 def find_finding(ledger: Ledger, finding_id: str) -> Finding:

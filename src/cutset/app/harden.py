@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from cutset.app.explore import explore, open_laboratory
+from cutset.app.explore import explore, open_laboratory, tried_in
+from cutset.app.guarding import guarded, shown_as_active
 from cutset.app.harden_grounds import Grounds, bounds_of_rates, failure_rates_of, gather, known_rates
 from cutset.app.harden_place import Apply, Steps, opened_place, services_of_file
 from cutset.app.harden_problem import HardenOptions, best_choice, classes_of, posed_problem
@@ -16,6 +17,7 @@ from cutset.app.report import read_campaign
 from cutset.config.explore import Config
 from cutset.config.harden import HardenChoice
 from cutset.errors import InputError, UsageError
+from cutset.guards.brake import Brake
 from cutset.harden.decision import Decision, Hardening, advice_of, sites_of
 from cutset.harden.frontier import frontier
 from cutset.harden.odds import Odds, hardened_by, odds_of, within_bounds
@@ -87,6 +89,7 @@ async def try_out(
         command="harden",
         config=str(config.path or ""),
     )
+    Brake(grounds.store).check()
     if steps.apply is Apply.ISTIO and not resume:
         await put_right(grounds.store)
     with open_ledger(grounds.store) as ledger, (resumed_run if resume else new_run)(ledger, started) as run:
@@ -95,7 +98,8 @@ async def try_out(
             yield event
         restored = False
         async with (
-            open_laboratory(config, key) as laboratory,
+            guarded(grounds.store, config.guards, Loop.HARDENING, config.target.environment) as gate,
+            open_laboratory(config, key, gate=gate) as laboratory,
             opened_place(steps, config, laboratory) as (place, services),
         ):
             wanted = Undertaking(
@@ -108,10 +112,11 @@ async def try_out(
             )
             record = partial(ledger.append, run)
             trial = try_hardening(decided.decision, wanted, laboratory, past=past, record=record)
-            async with aclosing(trial) as events:
-                async for event in events:
-                    restored = isinstance(event, MeshRestored)
-                    yield event
+            with shown_as_active(gate, grounds.store, run, _rechecked_in(config, steps), config=config.path):
+                async with aclosing(trial) as events:
+                    async for event in events:
+                        restored = isinstance(event, MeshRestored)
+                        yield event
         finished = RunFinished()
         if steps.verify and steps.explore and not restored:
             async with aclosing(_explore_again(ledger, run, config, key)) as campaign:
@@ -120,6 +125,12 @@ async def try_out(
                     yield explored
         ledger.append(run, finished)
         yield finished
+
+
+def _rechecked_in(config: Config, steps: Steps) -> str:
+    if not steps.verify:
+        return "nothing: a hardening is put into the mesh, and requests are sent without faults"
+    return f"known cuts again: {tried_in(config)}"
 
 
 def conclude(decided: Decided, steps: Steps, events: Sequence[TrialEvent] = ()) -> Hardening:

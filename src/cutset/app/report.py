@@ -1,4 +1,4 @@
-"""Reads campaigns from the ledger: as a whole, compared with a baseline, in the formats of CI, and cut by cut."""
+"""Reads campaigns from the ledger: as a whole, compared, in the formats of CI, and cut by cut."""
 
 import json
 from collections.abc import Sequence

@@ -1,13 +1,14 @@
 """Campaigns for a test framework: the request is code, and the laboratory stays open from one test to the next."""
 
 import os
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cutset.app.check import check_campaign, require
-from cutset.app.explore import Retrial, find_finding
+from cutset.app.explore import Retrial, find_finding, open_laboratory, tried_in
+from cutset.app.guarding import guarded, shown_as_active
 from cutset.app.report import exit_code, replay_of
 from cutset.campaign.explore import explore as run_campaign
 from cutset.config.baseline import load_baseline
@@ -58,6 +59,20 @@ def narrowed(
     return adjusted(config, limits=limits, search=search, effects=effects or ())
 
 
+@asynccontextmanager
+async def opened_for_tests(
+    place: PlaceForTests, request: Request, on_note: Callable[[str], None]
+) -> AsyncIterator[MeshLaboratory]:
+    """For all tests; the check-up before all experiments is made with this request."""
+    config = replace(place.config, requests=(request,))
+    async with (
+        guarded(place.store, config.guards, Loop.CAMPAIGN, config.target.environment) as gate,
+        open_laboratory(config, place.key, on_note, gate) as laboratory,
+    ):
+        gate.run = PYTEST
+        yield laboratory
+
+
 async def explore_code(
     config: Config, request: Request, laboratory: MeshLaboratory, place: PlaceForTests
 ) -> AsyncGenerator[CampaignEvent, None]:
@@ -74,7 +89,12 @@ async def explore_code(
         config=str(config.path or ""),
         part_of=PYTEST,  # so that the latest campaign, for whoever does not name one, is that of a person
     )
-    with open_ledger(place.store, key=seal_of(place.key)) as ledger, new_run(ledger, started) as run:
+    with ExitStack() as stack:
+        ledger = stack.enter_context(open_ledger(place.store, key=seal_of(place.key)))
+        run = stack.enter_context(new_run(ledger, started))
+        if laboratory.gate:
+            what = tried_in(replace(config, requests=(request,)))
+            stack.enter_context(shown_as_active(laboratory.gate, place.store, run, what, config=config.path))
         for event in campaign_events(ledger, run):
             yield event
         settings = replace(config.campaign, replicas=laboratory.replicas or config.campaign.replicas)

@@ -75,6 +75,10 @@ def install_command(
         bool,
         typer.Option("--trace-all", help="Trace all requests, so that calls which lose their context are seen, too."),
     ] = False,
+    marking: Annotated[
+        bool,
+        typer.Option("--marking", help="Let `cutset impact` mark live requests at gateways; by itself marks none."),
+    ] = False,
     force_mesh_config: Annotated[
         bool, typer.Option("--force-meshconfig", help="Change MeshConfig even if Helm or an operator owns it.")
     ] = False,
@@ -94,6 +98,7 @@ def install_command(
 
     - `cutset install -n shop --image registry.example/cutset:0.1.0`
     - `cutset install -n shop -n payments --keep-tracing`: spans stay with the Jaeger or Tempo that is there
+    - `cutset install -n shop --marking`: and `cutset impact` may mark live requests at gateways, while it runs
     - `cutset install -n shop --print-role --role-for ci/robot | kubectl apply -f -`: an administrator gives the rights
     - `cutset install -n shop --print > cutset.yaml`, or `--print --helm chart/`: for GitOps
     """
@@ -104,6 +109,7 @@ def install_command(
         keep_tracing=keep_tracing,
         strip_all=strip_all,
         trace_all=trace_all,
+        marking=marking,
         collector=collector,
         image=image,
         pull_policy=pull_policy,

@@ -23,8 +23,13 @@ GROUPS = {
     "Find": {
         "demo": ("demo:demo_command", "Break a real shop behind a real Envoy mesh: the whole story"),
         "explore": ("explore:explore_command", "Find every minimal cut of your requests, by experiments"),
+        "impact": ("impact:impact_command", "Fail a share of live or own requests: what is affected?"),
         "drill": ("drill:drill_command", "Fail what a Python service calls: does it survive, recover?"),
         "reproduce": ("reproduce:reproduce_command", "Find the fault behind a failure of which there is a log"),
+    },
+    "Stop": {
+        "halt": ("halt:halt_command", "End all injection at once, and let none begin until lifted"),
+        "status": ("status:status_command", "Show what is injected now, by whom; and what is installed"),
     },
     "Fix": {
         "harden": ("harden:harden_command", "Choose what to harden within a budget; apply and verify it"),
@@ -32,6 +37,7 @@ GROUPS = {
     },
     "Understand": {
         "report": ("report:report_command", "Show a campaign again: cuts, evidence, commands to replay"),
+        "audit": ("audit:audit_command", "Show each injection: when, by whom, which cut, which trace"),
         "check": ("check:check_command", "Prove a campaign's claims again, from its ledger alone"),
         "explain": ("faults:explain_command", "Explain a fault, and what a resilient caller does"),
         "faults": ("faults:faults_command", "List the faults that the agent can cause, and where"),
@@ -45,7 +51,6 @@ GROUPS = {
     "Set up": {
         "init": ("init:init_command", "Write a first cutset.yaml, from what is there"),
         "install": ("install:install_command", "Make Istio's sidecars obey plans, without restarts"),
-        "status": ("status:status_command", "Show what is installed in a cluster, and what is stale"),
         "uninstall": ("uninstall:uninstall_command", "Take away all that was installed in a cluster"),
         "doctor": ("doctor:doctor_command", "Say what is wrong with a set-up, and what to do"),
         "mesh": ("mesh:mesh_app", "Run your own services behind a local Envoy mesh"),
@@ -56,6 +61,7 @@ GROUPS = {
         "replay": ("replay:replay_command", "Send recorded traffic again: fresh ids, present times"),
     },
 }
+INTERNAL = {"tunnel": "tunnel:tunnel_command"}  # for pods that `install` makes; the help does not show them
 COMMANDS = {name: place for commands in GROUPS.values() for name, (place, _) in commands.items()}
 SETTINGS: dict[str, Any] = {
     "rich_markup_mode": "markdown",
@@ -68,7 +74,7 @@ class _Commands(TyperGroup):
     """Knows of each command what the help shows, and imports its module when it is run."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args[0] in COMMANDS:
+        if args[0] in COMMANDS or args[0] in INTERNAL:
             return args[0], _imported(args[0]), args[1:]
         if question := did_you_mean(args[0], COMMANDS):
             raise UsageError(f"No such command `{args[0]}`", hint=question)
@@ -85,7 +91,7 @@ class _Commands(TyperGroup):
 
 
 def _imported(command: str) -> Any:
-    module, _, name = COMMANDS[command].partition(":")
+    module, _, name = (COMMANDS | INTERNAL)[command].partition(":")
     found = getattr(import_module(f"cutset.cli.{module}"), name)
     parent = typer.Typer(**SETTINGS, add_completion=False)  # the main command offers that
     if isinstance(found, typer.Typer):

@@ -1,4 +1,4 @@
-"""`cutset report`: show a past campaign again."""
+"""`cutset report`: show a past campaign or impact again."""
 
 import json
 from collections.abc import Sequence
@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
+from cutset.app.impact_results import (
+    is_impact,
+    list_impacts,
+    read_recorded_impact,
+    repeat_of,
+    write_impact_page,
+)
 from cutset.app.report import (
     ForCi,
     campaign_document,
@@ -21,7 +29,7 @@ from cutset.app.report import (
     explain as explain_cut,
 )
 from cutset.cli.options import DEFAULT_STORE, JsonOption, RequestOption, StoreOption
-from cutset.cli.output import Console
+from cutset.cli.output import Console, notes, print_document, print_lines
 from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
 from cutset.model.campaign import Campaign
@@ -32,6 +40,9 @@ from cutset.report.campaign import baseline, explanation, proof
 from cutset.report.campaign.baseline import Comparison
 from cutset.report.campaign.sarif import Places
 from cutset.report.campaign.terminal import to_lines
+from cutset.report.impact.comparison import compare, comparison_document, comparison_lines
+from cutset.report.impact.json import history_document, impact_document
+from cutset.report.impact.terminal import history_lines, impact_lines
 from cutset.report.replaying import from_here
 
 ExplainOption = Annotated[
@@ -47,7 +58,8 @@ AgainstOption = Annotated[
     typer.Option(
         "--against",
         metavar="BASELINE",
-        help="Accepted findings, as `cutset baseline` writes them. Exits 1 only on what is new or worse.",
+        help="Accepted findings, as `cutset baseline` writes them; of an impact, another run of the same fault. "
+        "Exits 1 only on what is new or worse.",
     ),
 ]
 JunitOption = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")]
@@ -62,20 +74,40 @@ SourceOption = Annotated[
     ),
 ]
 
+HtmlOption = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Of an impact: also write a page with timelines.")
+]
+TracesOption = Annotated[
+    str,
+    typer.Option(
+        "--traces",
+        metavar="ADDRESS",
+        help="Of an impact: where failed traces are looked at, `jaeger+http://host:16686`, or any address with "
+        "`{trace}` in it.",
+    ),
+]
+
 
 def report_command(
-    campaign: Annotated[str, typer.Argument(help="The campaign; by default the latest.")] = "",
+    campaign: Annotated[
+        str, typer.Argument(metavar="RUN", help="The campaign or impact; by default the latest campaign.")
+    ] = "",
     explain: ExplainOption = None,
     request: RequestOption = None,
     as_json: JsonOption = False,
-    list_all: Annotated[bool, typer.Option("--list", help="List the campaigns instead.")] = False,
+    list_all: Annotated[bool, typer.Option("--list", help="List the campaigns instead, or the impacts.")] = False,
     against: AgainstOption = None,
     junit_file: JunitOption = None,
     sarif_file: SarifOption = None,
     source: SourceOption = None,
+    impact: Annotated[bool, typer.Option("--impact", help="An impact instead of a campaign; the latest.")] = False,
+    html: HtmlOption = None,
+    traces: TracesOption = "",
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
     """Show what a campaign found: the cuts, what the user would see, evidence, and the command that replays each.
+
+    With `--impact`, or the run of one: what a fault at a rate did to each API upstream.
 
     Exits 0 whatever was found, unless `--against` asks for a judgement.
 
@@ -84,7 +116,16 @@ def report_command(
     - `cutset report --against baseline.yaml --junit junit.xml --sarif cutset.sarif`: what CI wants to know
     - `cutset report --json | jq '.requests[].findings[].cut'`: the cuts alone
     - `cutset report --explain "cart/GetCart + ad/GetAds" -r "GET /"`: does it survive these two, and how do we know?
+    - `cutset report --impact --html impact.html`: what the latest impact did, with timelines
+    - `cutset report --impact --list`: all impacts, with what was done and what came of it
     """
+    of_campaigns = bool(explain is not None or request or junit_file or sarif_file or source)
+    if _is_of_impact(store, campaign, impact, of_campaigns=of_campaigns, of_impacts=bool(html or traces)):
+        raise typer.Exit(
+            show_impacts(store, as_json=as_json)
+            if list_all
+            else show_impact(store, campaign, str(against or ""), html, traces, as_json=as_json)
+        )
     if (explain is not None or list_all) and (against or junit_file or sarif_file):
         raise UsageError("`--against`, `--junit` and `--sarif` go with a whole report")
     if explain is not None:
@@ -103,6 +144,42 @@ def report_command(
     comparison = show_campaign(known, store, wanted, as_json=as_json)
     if comparison is not None:
         raise typer.Exit(exit_code(known.summary, comparison))
+
+
+def _is_of_impact(store: Path, run: str, asked: bool, *, of_campaigns: bool, of_impacts: bool) -> bool:
+    """A run tells by itself what it is. Options that go with the other kind are refused."""
+    found = asked or bool(run and is_impact(store, run))
+    if found and of_campaigns:
+        raise UsageError("`--explain`, `--request`, `--junit`, `--sarif` and `--source` are for campaigns")
+    if of_impacts and not found:
+        raise UsageError("`--html` and `--traces` are for impacts", hint="Add `--impact`, or name an impact's run")
+    return found
+
+
+def show_impacts(store: Path, *, as_json: bool) -> int:
+    impacts = list_impacts(store)
+    if as_json:
+        print_document(history_document(impacts))
+    else:
+        print_lines(history_lines(impacts))
+    return 0
+
+
+def show_impact(store: Path, run: str, against: str, html: Path | None, traces: str, *, as_json: bool) -> int:
+    """Prints what it did, and how that compares; returns the exit code."""
+    recorded = read_recorded_impact(store, run)
+    impact, repeat = recorded.impact, repeat_of(recorded, store)
+    comparison = compare(read_recorded_impact(store, against).impact, impact) if against else None
+    if html:
+        write_impact_page(html, recorded, links=traces, repeat=repeat)
+        notes().print(f"[dim]page: {escape(str(html))}[/]")
+    if as_json:
+        document = impact_document(impact, traces, repeat)
+        print_document(document | ({"against": comparison_document(comparison)} if comparison else {}))
+    else:
+        print_lines(impact_lines(impact, repeat))
+        print_lines(["", *comparison_lines(comparison)] if comparison else [])
+    return comparison.exit_code if comparison else 0
 
 
 def for_ci(

@@ -10,6 +10,7 @@ from pydantic import with_config
 from cutset.config.yaml import STRICT, given, problem, read_yaml, validate
 from cutset.drill.settings import PORT, DrillSettings, Pace, Selection, ServiceUnderTest
 from cutset.errors import UsageError
+from cutset.guards.settings import GuardSettings
 from cutset.model.drill import DEFAULT_THRESHOLDS, Thresholds
 from cutset.model.expect import Days, Expect, Name, NotNegative, Positive, Seconds, is_url
 
@@ -24,8 +25,9 @@ def load_drill(path: Path) -> DrillSettings:
         raise UsageError(
             f"`{path}` has no section `drill`", hint="It needs at least `drill.command`, which starts the service"
         )
-    section = validate(path, _File, {"drill": _with_thresholds(content["drill"])}).drill
-    return replace(_settings(path.parent, section), path=path.absolute())
+    guards = {"guards": content["guards"]} if "guards" in content else {}
+    found = validate(path, _File, {"drill": _with_thresholds(content["drill"])} | guards)
+    return replace(_settings(path.parent, found.drill), guards=found.guards, path=path.absolute())
 
 
 def adjusted(
@@ -79,6 +81,7 @@ class _Section:
 @dataclass(frozen=True, slots=True)
 class _File:
     drill: _Section
+    guards: GuardSettings = field(default_factory=GuardSettings)
 
 
 def _with_thresholds(section: Any) -> Any:

@@ -20,6 +20,8 @@ from cutset.config.sources import requests_from
 from cutset.config.steps import SetupSection, StepSection, label_of, step_of
 from cutset.config.yaml import STRICT, given, problem, read_yaml, repeated, validate
 from cutset.errors import UsageError
+from cutset.guards.settings import GuardSettings
+from cutset.impact.settings import ImpactSettings
 from cutset.judge.conditions import problem_with, problem_with_path, problem_with_pattern
 from cutset.lineage.path import Level
 from cutset.model.cluster import IstioPlace
@@ -65,6 +67,8 @@ class Config:
     mesh: MeshSpec | None = None
     istio: IstioPlace | None = None
     start: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by name of a service, the command that runs it
+    guards: GuardSettings = field(default_factory=GuardSettings)
+    impact: ImpactSettings = field(default_factory=ImpactSettings)
     path: Path | None = field(default=None, compare=False)  # the file that says so
 
     @property
@@ -194,6 +198,8 @@ class _ConfigSection:
     start: Mapping[Name, Annotated[tuple[str, ...], Expect("the words of a command", len)]] = field(
         default_factory=dict
     )
+    guards: GuardSettings = field(default_factory=GuardSettings)
+    impact: ImpactSettings = field(default_factory=ImpactSettings)
     drill: Mapping[str, Any] | None = None  # of no interest here: `cutset drill` reads it
     harden: Mapping[str, Any] | None = None  # likewise `cutset harden`
 
@@ -218,6 +224,8 @@ def _config(path: Path, content: Mapping[str, object]) -> Config:
         mesh=mesh,
         istio=section.istio,
         start=section.start,
+        guards=section.guards,
+        impact=section.impact,
         path=path.absolute(),
     )
 

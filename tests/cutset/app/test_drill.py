@@ -26,18 +26,22 @@ from cutset.app.drill import (
     write_page,
 )
 from cutset.drill.settings import DrillSettings
-from cutset.errors import TargetError, UsageError
+from cutset.errors import HaltedError, TargetError, UsageError
+from cutset.guards.halting import HaltOrder, give_order, lift_order
 from cutset.model.drill import (
     DrillEvent,
     DrillFinished,
     DrillsPlanned,
     DrillVerdict,
+    Phase,
     PhaseBegan,
     ServiceStarted,
     Thresholds,
     results_of,
 )
 from cutset.model.run import Loop, RunFinished, RunStarted
+from cutset.store.active import active_injections
+from cutset.store.audit import audit_entries
 from cutset.store.ledger import open_ledger
 from cutset.workload.recording.folder import open_recording
 
@@ -69,6 +73,37 @@ def verdicts(events: list[DrillEvent]) -> dict[str, str]:
 def recorded(store: Path) -> list[list[DrillEvent]]:
     with open_ledger(store) as ledger:
         return [ledger.events(each.id) for each in ledger.runs(Loop.DRILL)]
+
+
+def test_a_session_that_is_halted_keeps_what_it_has_and_goes_on_once_that_is_lifted(tmp_path: Path) -> None:
+    case, store = case_of(tmp_path, "correct", "connection-refused", "status-503"), tmp_path / "store"
+
+    first: list[DrillEvent] = []
+
+    async def until_halted() -> None:
+        async for event in drill(case, store=store):
+            first.append(event)
+            if isinstance(event, PhaseBegan) and event.phase is Phase.FAULT and results_of(first):
+                (active,) = active_injections(store)
+                assert (active.loop, active.process) == ("drill", os.getpid())
+                give_order(store, HaltOrder("anna@laptop"))
+
+    with pytest.raises(HaltedError, match="halted by anna@laptop"):
+        asyncio.run(until_halted())
+    (before,) = {entry.cut for entry in audit_entries(store)}  # of the second test nothing was injected
+    assert before == str(results_of(first)[0].test)
+    with pytest.raises(HaltedError):
+        run(drill(case, store=store, resume=True))
+    assert recorded(store) == [first]
+    assert active_injections(store) == []
+
+    lift_order(store)
+    events = run(drill(case, store=store, resume=True))
+
+    assert events[: len(first)] == first
+    assert len(results_of(events)) == 2
+    assert {entry.cut for entry in audit_entries(store)} == {str(result.test) for result in results_of(events)}
+    assert {entry.loop for entry in audit_entries(store)} == {"drill"}
 
 
 def test_a_session_is_recorded_from_its_start_to_its_end(tmp_path: Path) -> None:

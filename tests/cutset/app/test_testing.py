@@ -31,6 +31,7 @@ CONFIG = Config(Target("http://127.0.0.1:1"), (), limits=SETTINGS.limits, search
 
 class Laboratory(SimulatedLaboratory):
     replicas = None
+    gate = None
 
 
 def explored(store: Path, *, baseline: Path | None = None, experiments: int | None = None) -> ExploredTest:

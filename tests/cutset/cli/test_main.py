@@ -116,7 +116,8 @@ def test_a_cut_is_explained_from_the_ledger_alone(tmp_path: Path, command: str) 
 
 
 def test_a_target_that_does_not_answer_is_told_at_once_and_leaves_no_campaign(tmp_path: Path) -> None:
-    (tmp_path / "cutset.yaml").write_text(CONFIG + "collector: {http_port: 0, grpc_port: 0}\n")
+    others = "jaeger_compact_port: null, jaeger_binary_port: null, jaeger_http_port: null, zipkin_port: null"
+    (tmp_path / "cutset.yaml").write_text(f"{CONFIG}collector: {{http_port: 0, grpc_port: 0, {others}}}\n")
 
     result = cutset("explore", cwd=tmp_path, CUTSET_KEY="k" * 32)
 

@@ -11,6 +11,7 @@ import pytest
 import typer
 from tests.samples.broken_service import broken_service
 from tests.samples.campaign import EVENTS, RUN, audited, experiment, points
+from tests.samples.impacts import Truth, impact_events
 
 from cutset.cli.explore import explore_command
 from cutset.cli.report import report_command
@@ -99,6 +100,8 @@ def test_the_files_for_ci_are_written_besides_the_report(capsys: pytest.CaptureF
         (explore_command, {"explain": "a/B", "sarif_file": Path("x")}, "go with a whole campaign"),
         (explore_command, {"replay": "1f3a90bc", "against": Path("x")}, "go with a whole campaign"),
         (report_command, {"source": ["a=b"]}, "`--source` goes with `--sarif`"),
+        (report_command, {"html": Path("x")}, "`--html` and `--traces` are for impacts"),
+        (report_command, {"impact": True, "junit_file": Path("x")}, "are for campaigns"),
         (report_command, {"sarif_file": Path("x"), "source": ["a"]}, "`--source a`: expected `SERVICE=FILE`"),
     ],
 )
@@ -148,3 +151,60 @@ def test_a_campaign_that_decides_nothing_of_what_was_accepted_is_not_fine() -> N
     assert end.value.exit_code == 3
     (error,) = ET.parse("j.xml").iter("error")
     assert "nothing of what was accepted could be decided" in error.text
+
+
+def record_impacts(**truths: Truth) -> None:
+    with open_ledger(Path(".cutset")) as ledger:
+        for seed, (run, truth) in enumerate(truths.items()):
+            for event in impact_events(truth, run=run, seed=seed, others_per_second=100):
+                ledger.append(run, event)
+
+
+def shown(**options: Any) -> int:
+    with pytest.raises(typer.Exit) as end:
+        report_command(**options)
+    return int(end.value.exit_code)
+
+
+def test_the_latest_impact_is_shown_as_text_document_and_page(capsys: pytest.CaptureFixture[str]) -> None:
+    record(COMPLETE)
+    record_impacts(monday=Truth(), tuesday=Truth(rate=0.9))
+
+    assert shown(impact=True, html=Path("out/impact.html"), traces="https://traces/{trace}") == 0
+    text = capsys.readouterr()
+    assert text.out.startswith("✗ affected  currency/Convert answered 503 at 30 % of calls, in 5 % of live requests (")
+    assert (
+        "\nrepeat  cutset impact -c /shop/cutset.yaml 'currency/Convert:abort(503)' --rate 30% --share 5%\n" in text.out
+    )
+    assert text.err == "page: out/impact.html\n"
+    assert 'href="https://traces/' in Path("out/impact.html").read_text()
+
+    assert shown(campaign="monday", as_json=True, traces="jaeger+http://jaeger") == 0  # a run tells what it is
+    document = json.loads(capsys.readouterr().out)
+    assert document["verdict"] == "affected"
+    assert any("link" in trace for api in document["apis"] for trace in api["failed_traces"])
+
+
+def test_impacts_have_a_list_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    record(COMPLETE)
+    record_impacts(monday=Truth())
+
+    report_command(list_all=True)
+    assert capsys.readouterr().out == "one  finished\n"
+    assert shown(impact=True, list_all=True) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.endswith("✗ affected     currency/Convert answered 503 at 30 % of calls, in 5 % of live requests")
+    assert shown(impact=True, list_all=True, as_json=True) == 0
+    assert [each["verdict"] for each in json.loads(capsys.readouterr().out)] == ["affected"]
+
+
+def test_an_impact_against_another_exits_1_only_if_something_got_worse(capsys: pytest.CaptureFixture[str]) -> None:
+    record_impacts(monday=Truth(), tuesday=Truth(rate=0.9))
+
+    assert shown(impact=True, campaign="tuesday", against=Path("monday")) == 1
+    told = capsys.readouterr().out
+    assert "\n\nAgainst monday\n  ✗ worse  " in told
+    assert "  ✗ worse        frontend/POST /cart/checkout  +" in told
+    assert shown(impact=True, campaign="monday", against=Path("tuesday"), as_json=True) != 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["against"]["worse"], document["against"]["apis"][-1]["change"]) == (False, "same")

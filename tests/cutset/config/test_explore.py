@@ -7,8 +7,10 @@ from tests.samples.campaign import choice
 from cutset.campaign.settings import Limits, SearchChoice
 from cutset.config.explore import Config, adjusted, load_config, load_mesh, load_place, plan_key
 from cutset.errors import InputError, UsageError
+from cutset.guards.settings import GuardSettings
 from cutset.model.cluster import IstioPlace
 from cutset.model.effect import Effect, EffectChoice, EffectKind
+from cutset.model.impact import Matching, UserKey
 from cutset.model.mesh import MeshService, MeshSpec
 from cutset.model.request import Expectation, Request, Response, Step
 from cutset.model.target import Receiver, Target
@@ -445,3 +447,38 @@ def test_a_store_without_a_port_is_refused(tmp_path):
 
     with pytest.raises(UsageError, match=r"stores\.sessions"):
         load_config(file)
+
+
+def test_sections_impact_and_guards_are_the_settings_of_impacts_and_of_the_brake(write):
+    config = load_config(
+        write("""
+            target: {url: http://127.0.0.1:1}
+            requests: [{path: /}]
+            impact:
+              rate: 30
+              ramp: [0.1, 1, 5]
+              before: 20
+              matching: {method: GET, path: /cart/**, headers: {x-beta: "1"}}
+              user: {cookie: session}
+            guards: {error_rate: 0.02, hours: Mon-Fri 09:00-17:00}
+        """)
+    )
+    assert (config.impact.rate, config.impact.ramp, config.impact.before) == (30, (0.1, 1, 5), 20)
+    assert config.impact.matching == Matching("GET", "/cart/**", {"x-beta": "1"})
+    assert config.impact.user == UserKey(cookie="session")
+    assert config.guards == GuardSettings(error_rate=0.02, hours="Mon-Fri 09:00-17:00")
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ("impact: {rate: 0.3}", "`impact.rate`: expected a whole number, found 0.3"),
+        ("impact: {rate: 0}", "`impact.rate`: expected a whole percentage from 1 to 100, found 0"),
+        ("impact: {shares: 5}", "`impact.shares`"),
+        ("impact: {share: 80}", "a share of 80 % and a control of equal size"),
+        ("guards: {hours: weekdays}", "`guards.hours`: expected hours such as"),
+    ],
+)
+def test_a_wrong_value_of_an_impact_or_a_guard_is_named_with_its_place(write, section, message):
+    path = write(f"target: {{url: http://127.0.0.1:1}}\nrequests: [{{path: /}}]\n{section}\n")
+    assert message in refusal(path).message
