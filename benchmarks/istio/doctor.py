@@ -214,8 +214,8 @@ async def install() -> tuple[OwnSide, Sequence[Resource], Resource]:
         wanted = Installation(NAMESPACE, (NAMESPACE,), public_key)
         plan = install_plan(wanted, view_of(listed, [NAMESPACE]), listed)
         (config,) = listed["ConfigMap"]
-        assert plan.entry is not None
-        mesh = with_entry(config["data"]["mesh"], plan.entry)
+        (entry,) = plan.entries
+        mesh = with_entry(config["data"]["mesh"], entry)
         await cluster.replace({**config, **_CONFIG_MAP, "data": config["data"] | {"mesh": mesh}})
         for each in plan.resources:
             await cluster.apply(each, force=True)
