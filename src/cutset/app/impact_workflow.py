@@ -17,7 +17,11 @@ def workflow_numbered(surveyed: Survey, number: int) -> Workflow:
 
 
 def targets_of(workflow: Workflow) -> tuple[tuple[str, ...], ...]:
-    """Each service but those that no other of the workflow calls, which is to lose the request; then each call."""
+    """Each service but those that no other of the workflow calls, which is to lose the request; then each call.
+
+    An edge is a request path in ART: an API of the callee, whoever calls it, so that no agent is needed at the caller.
+    """
     called = {point.service for point in workflow.calls}
-    services = [(name,) for name in workflow.services if name in called]
-    return (*services, *((str(point),) for point in workflow.calls))
+    services = [name for name in workflow.services if name in called]
+    calls = dict.fromkeys(str(point.of_api) for point in workflow.calls)
+    return tuple((name,) for name in (*services, *calls))
