@@ -36,6 +36,7 @@ from cutset.store.ledger import Ledger
 
 NEWS_SECONDS = 1.0  # between two records of what was observed, and looks of statistics at it
 LOOKS = 5  # at the brake in that time: whoever marks asks it before every mark anyway
+DECIDED_LOOKS = 2  # in a row: what is slow is told of late, and may undo what one look said
 DECIDED = "decided"
 INTERRUPTED = "interrupted"
 CONTROL, TELEMETRY = "control", "telemetry"  # names of guards
@@ -105,6 +106,7 @@ class _Impact:
     asked: int = 0
     marked: Counter[Group] = field(default_factory=Counter)  # in this window
     tripped: GuardTripped | None = None
+    decided_looks: int = 0
 
     async def all(self) -> None:
         taking = asyncio.ensure_future(self._take_marks())
@@ -148,7 +150,8 @@ class _Impact:
         await self._end_window(reason)
 
     def _enough(self) -> str:
-        return DECIDED if self.stop_when_decided and is_decided(self.tally.result()) else ""
+        self.decided_looks = self.decided_looks + 1 if is_decided(self.tally.result()) else 0
+        return DECIDED if self.stop_when_decided and self.decided_looks >= DECIDED_LOOKS else ""
 
     def _too_much(self) -> str:
         """A step of a ramp takes its time, for what a larger share alone does, unless it would hurt in vain."""
