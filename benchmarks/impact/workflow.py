@@ -24,7 +24,6 @@ from cutset.app.ingest import ingest_traces
 from cutset.app.source import spans_of
 from cutset.app.survey import survey_traces
 from cutset.config.explore import load_config
-from cutset.lineage.calls import is_mesh_span
 from cutset.model.span import Span
 from cutset.model.steps import finished
 from cutset.traces.otlp import line_from_spans
@@ -74,15 +73,12 @@ def measure(*, quick: bool) -> dict[str, object]:
 
 
 async def _record(place: Place, file: Path) -> None:
-    """As a mesh would whose sidecars name themselves by their services; ours has one name for all of them."""
+    """What the mesh tells of users' requests, as `cutset collect` writes it."""
     config = load_config(place.config_file)
     with file.open("w") as lines:
 
         def write(spans: Sequence[Span]) -> None:
-            named = [
-                replace(span, service=str(span.attributes["cutset.service"])) for span in filter(is_mesh_span, spans)
-            ]
-            print(line_from_spans(named), file=lines)
+            print(line_from_spans(spans), file=lines)
 
         async with spans_of(config.collector) as collector:
             collector.subscribe(write)

@@ -53,12 +53,12 @@ def halted_error(tripped: GuardTripped, store: Path) -> HaltedError:
     if tripped.guard == HALT:
         return HaltedError(
             f"Nothing is injected: {tripped.reason}, {when}",
-            hint=f"`cutset halt --lift --store {store}` allows it again; then go on with `--resume`",
+            hint=f"`cutset halt --lift --store {store}` allows it again; `--resume` goes on with what can be resumed",
         )
     return HaltedError(
         f"The guard `{tripped.guard}` ended injection: {tripped.reason} ({when})",
-        hint="Nothing is injected any more, and what is known is kept. See to it, then go on with `--resume`; "
-        "limits are in `guards` of the configuration",
+        hint="Nothing is injected any more, and what is known is kept. See to it; `--resume` goes on with what can be "
+        "resumed; limits are in `guards` of the configuration",
     )
 
 
