@@ -36,6 +36,7 @@ GROUPS = {
         "baseline": ("baseline:baseline_command", "Accept findings: CI fails only on what is new or worse"),
     },
     "Understand": {
+        "ui": ("ui:ui_command", "Open the dashboard: look, click, explain, start"),
         "report": ("report:report_command", "Show a campaign again: cuts, evidence, commands to replay"),
         "audit": ("audit:audit_command", "Show each injection: when, by whom, which cut, which trace"),
         "check": ("check:check_command", "Prove a campaign's claims again, from its ledger alone"),

@@ -104,7 +104,24 @@ class Ledger:
 
     def _chained(self, which: str = "", values: tuple[str, ...] = ()) -> Iterator[tuple[str, float, str, str]]:
         """Run, time, kind and fields of each record, once it is known to continue the chain of its run."""
-        before: dict[str, str] = {}
+        for _, run, at, kind, fields in self._held_against({}, which, values):
+            yield run, at, kind, fields
+
+    def verified(self, links: dict[str, str], *, after: int) -> Iterator[tuple[int, str, float, str, str]]:
+        """Number, run, time, kind and fields of each record after that number, once it continues the chain of its run.
+
+        `links` are the last ones, by run, of those before; they are brought up to date.
+        """
+        return self._held_against(links, "WHERE id > ?", (after,))
+
+    def numbered(self, run: str, *, after: int) -> Iterator[tuple[int, float, str, str]]:
+        """Number, time, kind and fields of each record of a run after that number, as they were written."""
+        query = "SELECT id, at, kind, fields FROM events WHERE run = ? AND id > ? ORDER BY id"
+        yield from cast("Iterator[tuple[int, float, str, str]]", self._rows(query, (run, after)))
+
+    def _held_against(
+        self, before: dict[str, str], which: str, values: tuple[str | int, ...]
+    ) -> Iterator[tuple[int, str, float, str, str]]:
         query = f"SELECT id, run, at, kind, fields, link FROM events {which} ORDER BY id"  # noqa: S608 -- our own
         for number, run, at, kind, fields, link in self._rows(query, values):
             as_written = isinstance(at, float) and all(isinstance(each, str) for each in (run, kind, fields, link))
@@ -115,7 +132,7 @@ class Ledger:
                     hint="What this run found cannot be trusted: restore the ledger from a copy, or run it again",
                 )
             before[run] = link
-            yield run, at, kind, fields
+            yield number, run, at, kind, fields
 
     def _rows(self, query: str, values: tuple[str | int, ...]) -> Iterator[tuple[Any, ...]]:
         try:

@@ -1,0 +1,79 @@
+"""`cutset ui`: the dashboard."""
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, StoreOption
+from cutset.cli.output import notes
+from cutset.cli.run import run_async, stopped_by_signals
+from cutset.config.explore import load_config, plan_key
+from cutset.errors import UsageError
+from cutset.web.dashboard import Dashboard
+from cutset.web.reading import Reading
+from cutset.web.server import served_dashboard
+
+DEFAULT_PORT = 8017
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def ui_command(
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = DEFAULT_PORT,
+    host: Annotated[
+        str, typer.Option("--host", help="Another address than loopback goes with `--read-only`.")
+    ] = LOOPBACK[0],
+    name: Annotated[
+        list[str] | None, typer.Option("--name", help="A name by which browsers know this host; several times.")
+    ] = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="For sharing: no token, and nothing acts.")] = False,
+    config_file: ConfigOption = DEFAULT_CONFIG,
+    baseline: Annotated[Path, typer.Option("--baseline", help="Where findings are accepted.")] = Path("baseline.yaml"),
+    store: StoreOption = DEFAULT_STORE,
+) -> None:
+    """Open the dashboard: what was found, why, and what to do about it, for people who would rather look than read.
+
+    It reads what is recorded, also while something else records it. Experiments can be started from it where there is a
+    configuration, and `CUTSET_KEY` is set as for `cutset explore`. The link that it prints holds a token.
+
+    Examples:
+
+    - `cutset ui`: on http://127.0.0.1:8017
+    - `cutset ui --read-only --host 0.0.0.0 --name build.example`: for the team, to look at only
+    - `cutset demo --ui`: the demo, with the shop still running to experiment on
+    """
+    if host not in LOOPBACK and not read_only:
+        raise UsageError(f"On `{host}` others could start experiments", hint="Add `--read-only`, or leave `--host` out")
+    run_async(_serve(host, port, name or [], config_file, baseline, store, read_only=read_only))
+
+
+async def _serve(
+    host: str, port: int, names: list[str], config_file: Path, baseline: Path, store: Path, *, read_only: bool
+) -> None:
+    with ExitStack() as stack:
+        dashboard = Dashboard(Reading(store, stack), baseline_file=baseline, read_only=read_only)
+        if not read_only:
+            _arm(dashboard, config_file)
+        await show_dashboard(dashboard, host, port, names)
+
+
+def _arm(dashboard: Dashboard, config_file: Path) -> None:
+    """So that experiments can be started; else it says why they cannot."""
+    if not config_file.exists():
+        notes().print(f"[dim]note: there is no {config_file}: nothing can be started from here[/]")
+        return
+    try:
+        dashboard.key = plan_key(load_config(config_file), os.environ)
+        dashboard.config_file = config_file
+    except UsageError as error:
+        notes().print(f"[dim]note: nothing can be started from here: {error.message}[/]")
+
+
+async def show_dashboard(dashboard: Dashboard, host: str, port: int, names: list[str]) -> None:
+    """Until Ctrl-C."""
+    stopped = stopped_by_signals()
+    async with served_dashboard(dashboard, host, port, names) as link:
+        notes().print(f"Dashboard  {link}\nPress Ctrl-C to stop", markup=False)
+        await stopped.wait()

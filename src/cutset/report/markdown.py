@@ -1,0 +1,41 @@
+"""Markdown for comments on pull requests: text of others stays text, mentions nobody, and links nowhere."""
+
+import re
+from collections.abc import Iterable
+
+from cutset.model.wording import visible
+
+LONGEST = 300  # characters of a text: comments have a limit
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-!|<>~&:])")
+_AT = "@\u200b"  # with a space of no width behind it, nobody is notified
+
+
+def text(said: str) -> str:
+    one_line = " ".join(visible(said).split())
+    return _SPECIAL.sub(r"\\\1", _bounded(one_line)).replace("@", _AT)
+
+
+def code(said: str) -> str:
+    """Between as many backticks as it takes. A pipe would end the cell of a table."""
+    bounded = _bounded(" ".join(visible(said).split())).replace("|", "¦")
+    fence = "`" * (max((len(run) for run in re.findall("`+", bounded)), default=0) + 1)
+    pad = " " if "`" in bounded or not bounded else ""
+    return f"{fence}{pad}{bounded}{pad}{fence}"
+
+
+def block(lines: Iterable[str], language: str = "") -> str:
+    """A block of code, as commands are."""
+    content = "\n".join(visible(line) for line in lines)
+    fence = "`" * max(3, max((len(run) for run in re.findall("`+", content)), default=0) + 1)
+    return f"{fence}{language}\n{content}\n{fence}"
+
+
+def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Cells are Markdown already."""
+    names = list(heads)
+    lines = [names, ["---"] * len(names), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _bounded(said: str) -> str:
+    return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"

@@ -1,0 +1,97 @@
+"""Runs that the dashboard itself started, through `app`: one at a time, each in a thread with an event loop of its own.
+
+So that a search that thinks for a second keeps no page waiting. What a run finds is in the ledger, where pages read it
+as they read that of any other process; here is only whether it is under way, and why it ended.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cutset.errors import CutsetError, UsageError
+from cutset.model.run import RunStarted
+
+
+@dataclass(frozen=True, slots=True)
+class StartedRun:
+    what: str  # in words
+    since: float  # Unix seconds
+    id: str = ""  # of the run; empty until its first event
+    ended: bool = False
+    problem: str = ""  # why it ended, if not by itself
+    hint: str = ""
+    result: object = None  # what `finish` made of its events, if it was given
+
+
+class Runs:
+    def __init__(self) -> None:
+        self._latest: StartedRun | None = None
+        self._thread: threading.Thread | None = None
+        self._stop: Callable[[], object] | None = None
+
+    @property
+    def latest(self) -> StartedRun | None:
+        """What runs now, or ran last."""
+        return self._latest
+
+    @property
+    def current(self) -> StartedRun | None:
+        return self._latest if self._latest and not self._latest.ended else None
+
+    def start(
+        self,
+        what: str,
+        begin: Callable[[], AsyncGenerator[Any, None]],
+        finish: Callable[[list[Any]], object] | None = None,
+    ) -> None:
+        """Follows what `begin` returns to its end. Raises UsageError while something else is under way.
+
+        `finish` is given all its events; what it returns is the run's `result`.
+        """
+        if self.current:
+            raise UsageError(f"{self.current.what} is under way", hint="Wait for its end, or stop it")
+        self._latest = StartedRun(what, time.time())
+        self._thread = threading.Thread(target=self._run, args=(begin, finish), name="cutset-run", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Asks it to end, as Ctrl-C does: what is recorded is kept, and can be resumed."""
+        if self.current and self._stop:
+            self._stop()
+
+    def close(self) -> None:
+        """Returns when nothing runs any more."""
+        while self._thread and self._thread.is_alive():
+            self.stop()
+            self._thread.join(0.1)
+
+    def _run(
+        self, begin: Callable[[], AsyncGenerator[Any, None]], finish: Callable[[list[Any]], object] | None
+    ) -> None:
+        problem, hint, result = "", "", None
+        try:
+            events = asyncio.run(self._follow(begin))
+            result = finish(events) if finish else None
+        except CutsetError as error:
+            problem, hint = error.message, error.hint
+        except asyncio.CancelledError:
+            problem, hint = "stopped", "What was found so far is kept, and can be resumed"
+        except Exception as error:  # noqa: BLE001 -- a thread would lose it
+            problem, hint = f"{type(error).__name__}: {error}", "This is a mistake in Cutset, not of yours: report it"
+        assert self._latest is not None
+        self._latest = replace(self._latest, ended=True, problem=problem, hint=hint, result=result)
+
+    async def _follow(self, begin: Callable[[], AsyncGenerator[Any, None]]) -> list[Any]:
+        loop, task, recorded = asyncio.get_running_loop(), asyncio.current_task(), []
+        assert task is not None
+        self._stop = lambda: loop.call_soon_threadsafe(task.cancel)
+        async with aclosing(begin()) as events:
+            async for event in events:
+                recorded.append(event)
+                if isinstance(event, RunStarted) and self._latest and not self._latest.id:
+                    self._latest = replace(self._latest, id=event.run)
+        return recorded
