@@ -14,9 +14,13 @@ import yaml
 
 import cutset_demo
 from cutset.app.demo import Boutique
+from cutset.model.campaign import Campaign
 from cutset.model.event import ExperimentFinished
+from cutset.model.evidence import evidence_of
+from cutset.model.fault import Fault
 from cutset.model.run import Loop
 from cutset.store.ledger import open_ledger
+from cutset.store.runs import campaign_events
 
 CUTSET = [sys.executable, "-m", "cutset"]
 ENVIRONMENT = os.environ | {"CUTSET_KEY": "a key for tests that nobody guesses"}
@@ -61,10 +65,32 @@ def test_a_campaign_killed_in_the_middle_is_resumed_and_ends_with_the_same_findi
     assert found == {frozenset(cut) for cut in weaknesses[CHECKOUT]["cuts"]}
     counts = Counter(event.outcome.cut for event in experiments(tmp_path / ".cutset"))
     assert max(counts.values()) == 1
+    _every_finding_has_an_answer_and_a_trace_that_shows_its_faults(tmp_path / ".cutset")
 
     again = explore(config, "-r", CHECKOUT, "--resume", cwd=tmp_path)
     assert again.returncode == 2
     assert again.stderr.startswith("error: There is no unfinished campaign to resume")
+
+
+def _every_finding_has_an_answer_and_a_trace_that_shows_its_faults(store: Path) -> None:
+    with open_ledger(store) as ledger:
+        (run,) = ledger.runs(Loop.CAMPAIGN)
+        campaign = Campaign(run.id, tuple(campaign_events(ledger, run.id)))
+    healthy = evidence_of(campaign.events, CHECKOUT)
+    assert healthy is not None
+    assert healthy.answer is not None
+    assert "Thank you!" in healthy.answer.text
+    assert campaign.findings
+    for finding in campaign.findings:
+        evidence = evidence_of(campaign.events, CHECKOUT, finding.cut)
+        assert evidence is not None
+        assert evidence.trace_id in finding.outcome.trace_ids
+        assert {span.fault for span in evidence.spans if span.fault} <= {str(fault) for fault in finding.cut}
+        marked = {Fault.parse(span.fault).point for span in evidence.spans if span.fault}
+        assert marked
+        assert marked <= finding.outcome.fired
+        assert evidence.answer is not None
+        assert str(evidence.answer.status) in finding.outcome.reason
 
 
 def test_a_budget_ends_a_campaign_another_strategy_completes_it_and_the_ledger_explains_it(

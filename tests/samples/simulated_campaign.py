@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from random import Random
@@ -93,6 +93,9 @@ class SimulatedLaboratory:
 
     def _trial(self, system: System, cut: Cut, turn: int) -> Outcome:
         return outcome_of(system, cut, turn, self._unreached, chance=Alternating(turn))
+
+    def evidence(self, _trace_ids: Sequence[str]) -> None:
+        return None
 
     def expect_variation(self, _request: Request) -> None:
         pass

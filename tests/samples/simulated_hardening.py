@@ -5,7 +5,7 @@ python simulated_hardening.py STORE MESH_FILE
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
@@ -113,6 +113,9 @@ class HardenableLaboratory:
     async def still_works(self, request: Request) -> str:
         broken = request.name == self._breaks and await asyncio.to_thread(self._stood_in)
         return "503" if broken or request.name == self._unhealthy else ""
+
+    def evidence(self, _trace_ids: Sequence[str]) -> None:
+        return None
 
     def expect_variation(self, _request: Request) -> None:
         pass

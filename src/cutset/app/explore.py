@@ -120,6 +120,7 @@ async def open_laboratory(
             flake_rate=limits.flake_rate,
             trials=limits.trials,
             answered=found.answered,
+            keep_answers=config.keep_answers,
         )
 
 

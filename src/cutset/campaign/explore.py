@@ -22,6 +22,7 @@ from cutset.model.event import (
     RequestAudited,
     RequestFinished,
 )
+from cutset.model.evidence import EvidenceKept
 from cutset.model.fault import Cut
 from cutset.model.outcome import Outcome
 from cutset.model.request import Request
@@ -74,7 +75,8 @@ class _Campaign:
         self._laboratory = laboratory
         self._settings = settings
         self._append = record
-        self._events = list(history)
+        # Evidence is for whoever looks at findings: no search needs it, and there may be much of it.
+        self._events: list[CampaignEvent] = [event for event in history if not isinstance(event, EvidenceKept)]
         self._clock = clock
         self._deadline = clock() + 60 * settings.limits.minutes if settings.limits.minutes else float("inf")
         self._asked = sum(isinstance(event, ExperimentFinished) for event in history)
@@ -138,6 +140,7 @@ class _Campaign:
             return True  # what is known from before is still to be reported
         if not reason:
             audited = await self._laboratory.audit(request)
+            self._keep_evidence(audited.trace_ids)
             self._record(audited)
             reason = audited.reason
         if reason:
@@ -240,11 +243,18 @@ class _Campaign:
         self._append(event)
         self._events.append(event)
 
+    def _keep_evidence(self, trace_ids: Sequence[str], *, wanted: bool = True) -> None:
+        evidence = self._laboratory.evidence(trace_ids)
+        if evidence and wanted:
+            self._append(evidence)
+
     async def _experiment(self, search: ClassSearch, cut: Cut) -> Outcome:
         number = search.round
         outcome = await self._laboratory.run(search.request, cut)
         self._note_variation(search.request, [outcome])
         known = search.result
+        # Larger ones are injected to learn of paths: no finding has them.
+        self._keep_evidence(outcome.trace_ids, wanted=len(cut) <= self._settings.max_size)
         self._record(
             ExperimentFinished(
                 request=search.request.name,

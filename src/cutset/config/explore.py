@@ -69,6 +69,7 @@ class Config:
     start: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by name of a service, the command that runs it
     guards: GuardSettings = field(default_factory=GuardSettings)
     impact: ImpactSettings = field(default_factory=ImpactSettings)
+    keep_answers: bool = True  # of requests that failed, and of one that did not
     path: Path | None = field(default=None, compare=False)  # the file that says so
 
     @property
@@ -200,6 +201,7 @@ class _ConfigSection:
     )
     guards: GuardSettings = field(default_factory=GuardSettings)
     impact: ImpactSettings = field(default_factory=ImpactSettings)
+    keep_answers: bool = True
     drill: Mapping[str, Any] | None = None  # of no interest here: `cutset drill` reads it
     harden: Mapping[str, Any] | None = None  # likewise `cutset harden`
 
@@ -226,6 +228,7 @@ def _config(path: Path, content: Mapping[str, object]) -> Config:
         start=section.start,
         guards=section.guards,
         impact=section.impact,
+        keep_answers=section.keep_answers,
         path=path.absolute(),
     )
 

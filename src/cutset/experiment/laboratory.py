@@ -1,9 +1,11 @@
 """What every place where experiments happen can do: a real mesh, a simulation, whatever comes."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from cutset.errors import HaltedError
 from cutset.model.event import RequestAudited
+from cutset.model.evidence import EvidenceKept
 from cutset.model.fault import Cut
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.request import Request
@@ -16,6 +18,10 @@ class Laboratory(Protocol):
 
     async def run(self, request: Request, cut: Cut) -> Outcome:
         """One experiment. The request must have been audited; any number of them may be under way."""
+        ...
+
+    def evidence(self, trace_ids: Sequence[str]) -> EvidenceKept | None:
+        """What is kept of the first of these traces that it has something of; it has nothing of them any more then."""
         ...
 
     def expect_variation(self, request: Request) -> None:

@@ -7,12 +7,14 @@ not well is no verdict at all.
 
 import asyncio
 import secrets
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from cutset.errors import PlanError, TargetError
 from cutset.experiment.audit import Audit, undisturbed_audit
+from cutset.experiment.evidence import evidence_of_trial
 from cutset.experiment.floor import Floor
 from cutset.experiment.gate import Gate
 from cutset.experiment.judging import judged, sharpened_by, with_writes
@@ -46,6 +48,7 @@ from cutset.lineage.handing_on import passage_of, why_not_accepted
 from cutset.lineage.uncoverable import seen_by_mesh
 from cutset.model.coverage import Uncoverable, with_name
 from cutset.model.event import RequestAudited
+from cutset.model.evidence import EvidenceKept
 from cutset.model.fault import BASELINE, Cut
 from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
@@ -57,6 +60,7 @@ VOID_REPLICA_TRIALS = 24
 # Where answers differ, so many more of them tell which of their values do; but no more than there is time for.
 MORE_ANSWERS = 10
 MORE_SECONDS = 2
+MOST_KEPT = 128  # trials that somebody may ask for the evidence of: more than are under way at a time, and nobody must
 UNWELL_TRIALS = 3  # how often an experiment is begun in which the system was not well: among others, then alone
 
 
@@ -82,9 +86,12 @@ class MeshLaboratory:
         flake_rate: float = 0.01,
         trials: int = 10,
         answered: frozenset[str] = frozenset(),
+        keep_answers: bool = True,
     ) -> None:
         """`answered` are names of requests that were seen to work a moment ago."""
         self._bench = bench
+        self._keep_answers = keep_answers
+        self._evidence: OrderedDict[str, EvidenceKept] = OrderedDict()  # by trace
         self._answered = answered
         self._rule = Repetition(repeats, flake_rate, trials)
         self._servers = bench.servers
@@ -151,6 +158,10 @@ class MeshLaboratory:
                     replace(each, detail="") for each in found.uncoverable
                 ),
             )
+            if runs and not reason:
+                self._keep(
+                    request, BASELINE, next(each for each in found.trials if (each.trace_id,) == runs[0].trace_ids)
+                )
         self._catalogue |= found.calls | found.not_reached
         return RequestAudited(
             request=request.name,
@@ -250,6 +261,16 @@ class MeshLaboratory:
         judgement = judge(response, request.expect, known.baseline)
         return "" if judgement.verdict is Verdict.SURVIVED else judgement.reason
 
+    def evidence(self, trace_ids: Sequence[str]) -> EvidenceKept | None:
+        found = [self._evidence.pop(each) for each in trace_ids if each in self._evidence]
+        return found[0] if found else None
+
+    def _keep(self, request: Request, cut: Cut, trial: Trial) -> None:
+        kept = evidence_of_trial(self._bench, request.name, cut, trial, answers=self._keep_answers)
+        self._evidence[trial.trace_id] = kept
+        while len(self._evidence) > MOST_KEPT:
+            self._evidence.popitem(last=False)
+
     def expect_variation(self, request: Request) -> None:
         self._known[request.name] = replace(self._known[request.name], varying=True)
 
@@ -283,6 +304,8 @@ class MeshLaboratory:
         patience = self._patience()
         while True:
             outcome, trial = await self._try(request, cut)
+            if outcome.verdict in (Verdict.FAILED, Verdict.DEGRADED):
+                self._keep(request, cut, trial)
             await self._refuse_if_lost([*tried, outcome], trial)
             new = culprits_of(trial.spans, trial.root_id) - self._known[request.name].culprits - strange
             if cut and (outcome.verdict in (Verdict.FAILED, Verdict.DEGRADED) or new):

@@ -32,19 +32,20 @@ def amount_to(trials: Sequence[Outcome], rule: Repetition, *, varying: bool) -> 
     if verdict is None:
         return None
     alike = [each for each in fired if each.verdict is verdict] or fired
+    typical, *others = _typical_first(alike)
     failed = [each for each in fired if each.verdict is Verdict.FAILED]
     told = alike if verdict is Verdict.FAILED else [each for each in proving if each.verdict is not Verdict.FAILED]
     return replace(
         _united(told or fired, is_path=verdict in (Verdict.SURVIVED, Verdict.DEGRADED)),
         verdict=verdict,
-        reason=_reason(verdict, alike, fired, unfired),
-        differences=_typical(alike).differences,
-        says=_typical(alike).says,
+        reason=_reason(verdict, typical, alike, fired, unfired),
+        differences=typical.differences,
+        says=typical.says,
         calls=_union(each.calls for each in proving),
         fired=_union(each.fired for each in alike if verdict is Verdict.FAILED) or _union(each.fired for each in fired),
         retried=_union(each.retried for each in proving),
         uncoverable=frozenset().union(*(each.uncoverable for each in proving)),
-        trace_ids=tuple(trace_id for each in alike for trace_id in each.trace_ids),
+        trace_ids=tuple(trace_id for each in (typical, *others) for trace_id in each.trace_ids),
         requests=sum(each.requests for each in trials),
         trials=len(proving),
         failures=len(failed),
@@ -89,12 +90,14 @@ def _seen(trials: Iterable[Outcome]) -> tuple[CallSeen, ...]:
     return tuple(replace(kind, milliseconds=each) for kind, times in kept.items() for each in times)
 
 
-def _reason(verdict: Verdict, alike: Sequence[Outcome], fired: Sequence[Outcome], unfired: int) -> str:
+def _reason(
+    verdict: Verdict, typical: Outcome, alike: Sequence[Outcome], fired: Sequence[Outcome], unfired: int
+) -> str:
     """What the user sees most often, and of what share of requests."""
     if verdict is Verdict.UNKNOWN:
         failures = sum(each.verdict is Verdict.FAILED for each in fired)
         return f"failed {failures} of {len(fired)} times: nobody can tell yet whether that is more than chance"
-    reason = _typical(alike).reason
+    reason = typical.reason
     total = len(fired) + unfired
     if verdict is Verdict.SURVIVED or len(alike) == total:
         return reason
@@ -103,10 +106,10 @@ def _reason(verdict: Verdict, alike: Sequence[Outcome], fired: Sequence[Outcome]
     return f"{reason}; {verb} a share of requests: {which}{len(alike)} of {total}"
 
 
-def _typical(alike: Sequence[Outcome]) -> Outcome:
-    """One of those that users see most often."""
+def _typical_first(alike: Sequence[Outcome]) -> list[Outcome]:
+    """What users see most often comes first: its trace is the one to be shown."""
     ((reason, _),) = Counter(each.reason for each in alike).most_common(1)
-    return next(each for each in alike if each.reason == reason)
+    return sorted(alike, key=lambda each: each.reason != reason)
 
 
 def _reaching(points: Points) -> str:

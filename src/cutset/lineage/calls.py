@@ -57,7 +57,7 @@ def calls_of(spans: Iterable[Span], root_id: str) -> tuple[AttemptedCall, ...]:
     for span in sorted(by_id.values(), key=lambda span: span.start_ns):
         if not is_mesh_span(span) or span.parent_id == root_id:
             continue
-        key = (span.parent_id, _point_of(span).of_api)
+        key = (span.parent_id, called_point(span).of_api)
         if attempt_number(span) > 1 and key in latest:
             latest[key].append(span)
         else:
@@ -107,14 +107,16 @@ def injected_after(spans: Iterable[Span], moment_ns: int) -> frozenset[Point]:
     late = [span for span in spans if span.start_ns > moment_ns]
     at_agents = (span for span in late if is_agent_call(span) and "cutset.fault" in span.attributes)
     by_mesh = (span for span in late if is_mesh_span(span) and _attempt(span).injected)
-    return frozenset([*(call_site_of(span).point for span in at_agents), *(_point_of(span).of_api for span in by_mesh)])
+    return frozenset(
+        [*(call_site_of(span).point for span in at_agents), *(called_point(span).of_api for span in by_mesh)]
+    )
 
 
 def _attempt(span: Span) -> Attempt:
     flags = set(str(span.attributes.get("response_flags", "")).split(","))
     spoilt = span.attributes.get("cutset.spoilt", _NOTHING) != _NOTHING  # Envoy has no flag for it
     injected, planned = spoilt or bool(flags & _INJECTED_FLAGS), "cutset.api" in span.attributes
-    return Attempt(span, _point_of(span), answered_badly(span), injected, planned)
+    return Attempt(span, called_point(span), answered_badly(span), injected, planned)
 
 
 def answered_badly(span: Span) -> bool:
@@ -139,7 +141,8 @@ def status_of(span: Span) -> str:
     return f"grpc {grpc_status}" if grpc_status >= 0 else str(_number(span, "http.status_code", 0))
 
 
-def _point_of(span: Span) -> Point:
+def called_point(span: Span) -> Point:
+    """Of a sidecar's span."""
     attributes = span.attributes
     api = str(attributes.get(ROUTE) or sidecar_api(span))
     return Point(str(attributes["cutset.service"]), api, replica=str(attributes.get("cutset.replica", "")))

@@ -70,8 +70,7 @@ def read_lineage(
         elif not call.within_failure and call.attempts[0].span.span_id not in in_vain:
             path.add(points[-1])
         unplanned.update(_at(level, attempt.point) for attempt in call.attempts if not attempt.planned)
-    attempts = [*(attempt for call in calls for attempt in call.attempts), *calls_of_others(spans, sides)]
-    fired, escaped, void, why = _proof(cut, attempts)
+    fired, escaped, void, why = _proof(cut, _attempts(calls, spans, sides))
     return Lineage(
         path=frozenset(path),
         failed=frozenset(failed),
@@ -84,6 +83,23 @@ def read_lineage(
         seen=tuple(_seen(calls, spans, level)),
         why_escaped=why,
     )
+
+
+def fired_at(
+    spans: Sequence[Span], root_id: str, cut: Cut, *, sides: MeshSides = MappingProxyType({})
+) -> dict[str, Fault]:
+    """Which fault of the cut happened where, by the id of the span that tells of it."""
+    calls = [*calls_of(spans, root_id), *agent_calls_of(spans, root_id, sides)]
+    return {
+        attempt.span.span_id: fault
+        for attempt in _attempts(calls, spans, sides)
+        for fault in sorted(cut)
+        if attempt.injected and _addresses(fault.point, attempt.point)
+    }
+
+
+def _attempts(calls: Sequence[AttemptedCall], spans: Sequence[Span], sides: MeshSides) -> list[Attempt]:
+    return [*(attempt for call in calls for attempt in call.attempts), *calls_of_others(spans, sides)]
 
 
 def _at_agents(

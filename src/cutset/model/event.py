@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from cutset.model.coverage import Uncoverable
 from cutset.model.effect import EffectChoice
+from cutset.model.evidence import EvidenceKept
 from cutset.model.fault import Cut
 from cutset.model.outcome import Outcome, Points
 from cutset.model.point import Point
@@ -70,4 +71,6 @@ class RequestFinished:
     predicted: tuple[Cut, ...] = ()  # expected to fail, but not tried
 
 
-CampaignEvent = RunStarted | CampaignStarted | RequestAudited | ExperimentFinished | RequestFinished | RunFinished
+CampaignEvent = (
+    RunStarted | CampaignStarted | EvidenceKept | RequestAudited | ExperimentFinished | RequestFinished | RunFinished
+)

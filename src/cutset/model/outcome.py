@@ -42,7 +42,7 @@ class Outcome:
     met: tuple[CallSeen, ...] = ()  # the calls that its faults met, likewise, and also of a failure
     late: bool = False  # the request took longer than it may
     milliseconds: int | None = None  # that a survivor took; none: nobody measured
-    trace_ids: tuple[str, ...] = ()
+    trace_ids: tuple[str, ...] = ()  # the first is the one to be shown
     requests: int = 1  # how many requests the verdict took, repeats and re-checks included
     trials: int = 1  # of these: requests with the cut that proved something
     failures: int = 0  # of the trials: those that failed

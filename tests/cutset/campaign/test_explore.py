@@ -6,8 +6,10 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,7 @@ from cutset.model.event import (
     RequestAudited,
     RequestFinished,
 )
+from cutset.model.evidence import EvidenceKept
 from cutset.model.fault import Cut, cut_of, points_of
 from cutset.model.finding import findings_of
 from cutset.model.outcome import Outcome, Points, Verdict
@@ -101,6 +104,44 @@ def test_finds_every_minimal_cut_of_every_request(tmp_path: Path) -> None:
     assert isinstance(events[0], CampaignStarted)
     assert events[-1] == RunFinished(reason="")
     assert events == recorded(tmp_path)
+
+
+def test_evidence_is_recorded_before_what_it_is_evidence_of_and_is_no_news_to_a_search(tmp_path: Path) -> None:
+    class Keeping(SimulatedLaboratory):
+        """Each outcome has a trace, and something is kept of each."""
+
+        kept: EvidenceKept | None = None
+
+        async def audit(self, request: Request) -> RequestAudited:
+            self.kept = EvidenceKept(request=request.name, cut=frozenset(), trace_id="audit")
+            return replace(await super().audit(request), trace_ids=("audit",))
+
+        async def run(self, request: Request, cut: Cut) -> Outcome:
+            outcome = await super().run(request, cut)
+            self.kept = EvidenceKept(request=request.name, cut=cut, trace_id=f"{len(self.ran)}")
+            return replace(outcome, trace_ids=(f"{len(self.ran)}",))
+
+        def evidence(self, trace_ids: Sequence[str]) -> EvidenceKept | None:
+            return self.kept if self.kept and self.kept.trace_id in trace_ids else None
+
+    events = run(tmp_path, Keeping())
+
+    assert found(events) == TRUTH
+    assert events == recorded(tmp_path)
+    told = [each for each in events if isinstance(each, EvidenceKept | RequestAudited | ExperimentFinished)]
+    for before, event in pairwise(told):
+        match event:
+            case RequestAudited(request=request):
+                assert before == EvidenceKept(request=request, cut=frozenset(), trace_id="audit")
+            case ExperimentFinished(request=request, outcome=outcome) if len(outcome.cut) <= SETTINGS.max_size:
+                trace_id = outcome.trace_ids[0]
+                assert before == EvidenceKept(request=request, cut=outcome.cut, trace_id=trace_id)
+            case ExperimentFinished():  # larger than what is looked for
+                assert not isinstance(before, EvidenceKept)
+    again = run(tmp_path / "without", SimulatedLaboratory())
+    assert [each for each in again if not isinstance(each, ExperimentFinished | RequestAudited)] == [
+        each for each in events if not isinstance(each, EvidenceKept | ExperimentFinished | RequestAudited)
+    ]
 
 
 def test_a_request_that_behaves_unlike_when_it_was_audited_is_not_complete_until_it_is_audited_anew(

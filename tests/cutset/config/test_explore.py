@@ -434,6 +434,16 @@ def test_whoever_brings_requests_of_their_own_needs_none_in_the_file(write):
     assert load_place(write(WITH_MESH)) == load_config(write(WITH_MESH))
 
 
+def test_answers_are_kept_unless_somebody_says_no(tmp_path):
+    file = tmp_path / "cutset.yaml"
+    text = "target: {url: http://a}\nrequests: [{path: /}]\n"
+
+    file.write_text(text)
+    assert load_config(file).keep_answers
+    file.write_text(f"{text}keep_answers: false\n")
+    assert not load_config(file).keep_answers
+
+
 def test_stores_are_known_by_address(tmp_path):
     file = tmp_path / "cutset.yaml"
     file.write_text("target: {url: http://a}\nrequests: [{path: /}]\nstores: {sessions: '127.0.0.1:6379'}\n")

@@ -11,7 +11,7 @@ import pytest
 from tests.samples.small_shop import PATIENCE_SECONDS, Mortal, Shop, cut, get, points
 
 from cutset.errors import HaltedError
-from cutset.experiment import lifetimes, wellbeing
+from cutset.experiment import lifetimes, mesh_laboratory, wellbeing
 from cutset.experiment.liveness import dead_servers
 from cutset.experiment.mesh_laboratory import MeshLaboratory
 from cutset.experiment.trials import VOID_TRIALS
@@ -103,6 +103,39 @@ def test_a_fault_on_an_optional_call_degrades_the_answer(shop, run, audited):
     assert outcome.calls == points("cart/GET /items", "ad/GET /ads")
     assert (outcome.trials, len(outcome.trace_ids), outcome.failures) == (2, 2, 0)
     assert outcome.requests == 4  # each is held against a request without a fault right after
+
+
+def test_of_what_failed_or_was_degraded_one_typical_trial_is_kept_until_somebody_takes_it(shop, run):
+    laboratory = MeshLaboratory(shop.bench(), repeats=2)
+    page = get("/page")
+
+    found = run(laboratory.audit(page))
+    healthy = laboratory.evidence(found.trace_ids)
+    degraded = run(laboratory.run(page, ADS))
+    evidence = laboratory.evidence(degraded.trace_ids)
+
+    assert (healthy.cut, healthy.answer.status, "ad" in healthy.answer.text) == (BASELINE, 200, True)
+    assert not [span for span in healthy.spans if span.fault]
+    assert (evidence.request, evidence.cut, evidence.trace_id) == ("GET /page", ADS, degraded.trace_ids[0])
+    (faulted,) = (span for span in evidence.spans if span.fault)
+    assert (faulted.service, faulted.name, faulted.fault) == ("ad", "GET /ads", "ad/GET /ads:abort(503)")
+    assert {span.service for span in evidence.spans} == {"web", "cart", "ad"}
+    assert laboratory.evidence(degraded.trace_ids) is None
+    survived = run(laboratory.run(page, cut("stock/Count")))
+    assert laboratory.evidence(survived.trace_ids) is None
+
+
+def test_answers_are_kept_only_if_that_is_wanted_and_what_nobody_takes_is_dropped(shop, run, monkeypatch):
+    monkeypatch.setattr(mesh_laboratory, "MOST_KEPT", 1)
+    laboratory = MeshLaboratory(shop.bench(), repeats=1, keep_answers=False)
+
+    found = run(laboratory.audit(get("/page")))
+    failed = run(laboratory.run(get("/page"), cut("cart/GET /items")))
+
+    assert laboratory.evidence(found.trace_ids) is None
+    evidence = laboratory.evidence(failed.trace_ids)
+    assert evidence.answer is None
+    assert evidence.spans
 
 
 def test_a_fault_whose_call_nobody_sees_is_survived_without_it_on_the_path(shop, run, audited):

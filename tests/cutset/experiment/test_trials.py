@@ -32,6 +32,16 @@ def test_a_trial_that_proves_nothing_counts_for_neither_side() -> None:
     assert outcome.reason == "500"
 
 
+def test_the_trace_to_be_shown_is_of_what_users_see_most_often() -> None:
+    seen = ["502", "500", "500"]
+    trials = [replace(SERVED_BY_FIRST, reason=each, trace_ids=(f"{n}",)) for n, each in enumerate(seen)]
+
+    outcome = amount_to(trials, replace(RULE, repeats=3), varying=False)
+
+    assert outcome is not None
+    assert (outcome.reason, outcome.trace_ids) == ("500", ("1", "2", "0"))
+
+
 def test_a_share_is_that_of_all_requests_and_says_which_they_are() -> None:
     trials = [SERVED_BY_FIRST, SERVED_BY_SECOND, SERVED_BY_SECOND]
     assert amount_to(trials, RULE, varying=False) is None

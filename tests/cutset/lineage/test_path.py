@@ -4,7 +4,7 @@ import pytest
 from tests.samples.agent_traces import agent_call, of_mesh, serving
 from tests.samples.trace_builder import ROOT, Made, trace
 
-from cutset.lineage.path import Level, foreign_attempts, read_lineage
+from cutset.lineage.path import Level, fired_at, foreign_attempts, read_lineage
 from cutset.model.effect import Effect, EffectChoice
 from cutset.model.fault import BASELINE, Fault, cut_of
 from cutset.model.outcome import Points
@@ -53,6 +53,20 @@ def test_a_retried_call_relies_on_the_replica_that_answered() -> None:
     assert lineage.calls == points("cart/GetCart#1", "cart/GetCart#2")
     assert lineage.fired == cut
     assert lineage.escaped == frozenset()
+
+
+def test_a_fault_happened_where_the_mesh_or_an_agent_says_so() -> None:
+    spans = trace(Made("cart/GetCart"), Made("ad/GetAds", status=14, flags="FI"), Made("ad/GetAds"))
+    cut = cut_of(points("ad/GetAds", "cart/GetCart"))
+
+    (found,) = fired_at(spans, ROOT, cut).items()
+
+    assert found[1] == Fault(Point.parse("ad/GetAds"))
+    assert [span.attributes["response_flags"] for span in spans if span.span_id == found[0]] == ["FI"]
+    assert fired_at(spans, ROOT, BASELINE) == {}
+    at_agent = with_store(fault="timeout")
+    ((_, fault),) = fired_at(at_agent, ROOT, cut_of(points("cart>cache/redis/get"))).items()
+    assert str(fault.point) == "cart>cache/redis/get"
 
 
 def test_a_replica_that_refuses_a_retry_does_not_stand_in_for_another() -> None:

@@ -18,6 +18,7 @@ from cutset.model.event import (
     RequestAudited,
     RequestFinished,
 )
+from cutset.model.evidence import EvidenceKept, KeptAnswer, KeptSpan
 from cutset.model.fault import Fault
 from cutset.model.hardening import (
     CallsObserved,
@@ -83,6 +84,15 @@ events = st.one_of(
         across_requests=st.text(),
         repeats=st.integers(0, 9),
         flake_rate=st.floats(0, 1),
+    ),
+    st.builds(
+        EvidenceKept,
+        request=st.text(),
+        cut=cuts,
+        trace_id=st.text(),
+        answer=st.none() | st.builds(KeptAnswer, seconds=st.floats(0, 1e9)),
+        spans=st.lists(st.builds(KeptSpan), max_size=2).map(tuple),
+        left_out=st.integers(0, 99),
     ),
     st.builds(
         RequestAudited,
