@@ -129,6 +129,9 @@ class _Campaign:
                 repeats=self._settings.limits.failures_needed,
                 flake_rate=self._settings.limits.flake_rate,
                 trials=self._settings.limits.trials,
+                experiments=self._settings.limits.experiments,
+                rounds=self._settings.limits.rounds,
+                minutes=self._settings.limits.minutes,
             )
         )
 

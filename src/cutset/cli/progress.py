@@ -3,14 +3,13 @@
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import TypeVar
 
 from rich.progress import MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from cutset.cli.output import Console
 from cutset.model.event import ExperimentFinished, RequestAudited, RequestFinished
-from cutset.model.outcome import Verdict
+from cutset.report.campaign.progress import RequestProgress, take_note
 from cutset.report.printable import printable
 from cutset.store.codec import RecordedEvent
 
@@ -60,52 +59,7 @@ async def _show_lines(events: AsyncIterator[RecordedEvent], console: Console) ->
             console.print(f"{done} experiments done, at least {left} to do, {found} found")
 
 
-@dataclass(slots=True)
-class RequestProgress:
-    """What is known of one request."""
-
-    done: int = 0
-    left: int = 0
-    found: int = 0
-    round: int = 0
-    predicted: int = 0  # and not tried
-    certificates: int = 0
-    unknown: int = 0
-    proven: int = -1
-
-    @property
-    def note(self) -> str:
-        predicted = f"/{self.found + self.predicted}" if self.predicted else ""
-        parts = [
-            f"round {self.round}",
-            f"{self.found}{predicted} found",
-            f"{self.certificates} certified",
-            *([f"{self.unknown} unknown"] if self.unknown else []),
-            f"proven up to size {self.proven}" if self.proven >= 0 else "nothing proven",
-        ]
-        return ", ".join(parts)
-
-
 _TOTALS = ("done", "left", "found")
-
-
-def take_note(event: RecordedEvent, progress_of: dict[str, RequestProgress]) -> None:
-    match event:
-        case ExperimentFinished(request=request, outcome=outcome):
-            known = progress_of.setdefault(request, RequestProgress())
-            known.done += 1
-            known.left = event.left
-            known.round = event.round
-            known.found += outcome.verdict is Verdict.FAILED
-            known.predicted = event.predicted
-            known.certificates = event.certificates + (outcome.verdict in (Verdict.SURVIVED, Verdict.DEGRADED))
-            known.unknown += outcome.verdict is Verdict.UNKNOWN
-            known.proven = event.complete_up_to
-        case RequestFinished(request=request):
-            known = progress_of.setdefault(request, RequestProgress())
-            known.left = 0
-            known.predicted = len(event.predicted)
-            known.proven = event.complete_up_to
 
 
 def _short(name: str) -> str:

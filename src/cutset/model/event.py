@@ -28,6 +28,9 @@ class CampaignStarted:
     repeats: int = 0  # failures in a row after which one is believed
     flake_rate: float = 0.0  # the share of answers that are taken to fail by chance
     trials: int = 0  # the least number of requests per experiment where requests vary
+    experiments: int = 0  # the budgets, from here on but for experiments, of which all count; 0: no limit
+    rounds: int = 0
+    minutes: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

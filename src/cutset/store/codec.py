@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
@@ -25,6 +25,7 @@ from cutset.model.reproduction.event import ReproductionEvent
 RecordedEvent = CampaignEvent | DrillEvent | HardeningEvent | ReproductionEvent | ImpactEvent
 RECORDED: Mapping[str, type] = {kind.__name__: kind for kind in get_args(RecordedEvent)}
 
+MOST_NAMES = 65_536  # points, effects and faults, of each, that are remembered
 _AS_TEXT = (Point, Effect, Fault, Path)  # `str` of them says it all
 _Decode = Callable[[Any], Any]
 
@@ -81,7 +82,8 @@ def _decoder(kind: Any) -> _Decode:  # noqa: PLR0911 -- one for each kind of typ
         key, item = map(_decoder, arguments)
         return lambda value: {key(name): item(each) for name, each in _expect(dict, value).items()}
     if kind in (Point, Effect, Fault):
-        return cast("_Decode", kind.parse)
+        # The same few names stand in every record: so each is read once, and is one object.
+        return cast("_Decode", lru_cache(MOST_NAMES)(kind.parse))
     if kind is Path or (isinstance(kind, type) and issubclass(kind, Enum)):
         return cast("_Decode", kind)
     if is_dataclass(kind):

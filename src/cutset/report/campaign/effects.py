@@ -31,7 +31,7 @@ def rows(request: RequestSummary) -> list[PointToleration]:
 def sentence(each: PointToleration) -> str:
     """`survives abort(503); fails with timeout (no timeout at checkout/PlaceOrder: waited for 10.0 s)`."""
     groups = ((verb, each.those(toleration)) for toleration, verb in _VERBS.items())
-    return "; ".join(f"{verb} {', '.join(map(_effect, group))}" for verb, group in groups if group)
+    return "; ".join(f"{verb} {', '.join(map(effect_in_words, group))}" for verb, group in groups if group)
 
 
 def otherwise(finding: Finding, request: RequestSummary) -> Iterator[str]:
@@ -65,5 +65,9 @@ def to_documents(request: RequestSummary) -> list[dict[str, Any]]:
     ]
 
 
-def _effect(each: EffectToleration) -> str:
+def verb(toleration: Toleration) -> str:
+    return _VERBS[toleration]
+
+
+def effect_in_words(each: EffectToleration) -> str:
     return f"{each.effect} ({each.why})" if each.why else str(each.effect)

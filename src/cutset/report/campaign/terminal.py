@@ -4,17 +4,24 @@ from collections.abc import Iterator
 
 from rich.markup import escape
 
-from cutset.judge.sequential import chance_of_false_finding
 from cutset.model.effect import EffectChoice
 from cutset.model.event import CampaignStarted
 from cutset.model.fault import Cut, Fault, points_of
 from cutset.model.finding import Finding
 from cutset.model.outcome import Points
 from cutset.model.summary import CampaignSummary, RequestSummary
-from cutset.model.wording import count
 from cutset.report.campaign.effects import IMPOSSIBLE, rows, sentence, why_alone
-from cutset.report.campaign.scope import complete, evidence, of_effect, of_variation, percent
-from cutset.search.strategies import AcrossRequests, StrategyName
+from cutset.report.campaign.scope import (
+    NOT_CONTAINED,
+    TRUSTED,
+    completeness,
+    effort_of,
+    evidence,
+    method,
+    of_variation,
+    totals,
+)
+from cutset.search.strategies import AcrossRequests
 
 PREDICTED_SHOWN = 5
 USUAL = EffectChoice()
@@ -25,16 +32,20 @@ def to_lines(summary: CampaignSummary, replay: str) -> Iterator[str]:
     for request in summary.requests:
         yield from _request_lines(request, replay, summary.started)
         yield ""
-    yield _totals(summary)
+    yield totals(summary)
     yield from _outlived_lines(summary)
     yield from _method(summary)
 
 
 def describe_cut(cut: Cut, effects: EffectChoice = USUAL) -> str:
+    return " + ".join(describe_faults(cut, effects))
+
+
+def describe_faults(cut: Cut, effects: EffectChoice = USUAL) -> list[str]:
     """The usual effect goes without saying, unless there are others beside it, or others that are tried."""
     if effects.single is None or any(fault != Fault(fault.point) for fault in cut):
-        return " + ".join(map(str, sorted(cut)))
-    return describe_points(points_of(cut))
+        return list(map(str, sorted(cut)))
+    return list(map(str, sorted(points_of(cut))))
 
 
 def describe_points(points: Points) -> str:
@@ -82,27 +93,10 @@ def _open_lines(request: RequestSummary, started: CampaignStarted) -> Iterator[s
 
 
 def _completeness(request: RequestSummary, started: CampaignStarted) -> str:
-    effort = f"{count(request.experiments, 'experiment')}"
-    effort += f" in {count(request.rounds, 'round')}" if request.rounds else ""
-    effort = f"[dim]{effort}, {count(request.requests, 'request')}[/]"
+    said, effort = escape(completeness(request, started)), f"[dim]{effort_of(request)}[/]"
     if request.complete_up_to < 0:
-        return f"[magenta]not tested: {escape(request.problem)}[/]" if request.problem else effort
-    text = f"{complete(request, started)}{_progress_beyond(request)}{_of_what(request)}"
-    return f"{text}{f'; {escape(request.problem)}' if request.problem else ''}  {effort}"
-
-
-def _of_what(request: RequestSummary) -> str:
-    """Complete is said of what can be tested."""
-    reached = count(len(request.calls - request.not_reached), "call")
-    return f", of {reached} that plans reach" if request.uncoverable else ""
-
-
-def _progress_beyond(request: RequestSummary) -> str:
-    """How far the next size has come, where the search stopped in its midst."""
-    size = request.complete_up_to + 1
-    left = sum(len(cut) == size for cut in request.predicted)
-    confirmed = sum(len(finding.cut) == size for finding in request.findings)
-    return f", {confirmed} of {confirmed + left} predicted cuts of size {size} confirmed" if left else ""
+        return f"[magenta]{said}[/]" if said else effort
+    return f"{said}  {effort}"
 
 
 def _predicted_lines(request: RequestSummary, started: CampaignStarted) -> Iterator[str]:
@@ -124,36 +118,12 @@ def _finding_lines(finding: Finding, replay: str, request: RequestSummary, start
     yield f"    replay     [green]{escape(replay)} {finding.id}[/]"
 
 
-def _totals(summary: CampaignSummary) -> str:
-    experiments = sum(request.experiments for request in summary.requests)
-    undecided = sum(len(request.undecided) for request in summary.requests)
-    text = f"{count(len(summary.findings), 'minimal cut')} in {count(len(summary.requests), 'request class')}"
-    text += f", {count(experiments, 'experiment')}"
-    text += f" of {summary.requests_per_experiment:.1f} requests each" if experiments else ""
-    return text + (f", {undecided} unknown" if undecided else "") + ("" if summary.finished else ", interrupted")
-
-
 def _outlived_lines(summary: CampaignSummary) -> Iterator[str]:
     for point in sorted(summary.outlived):
-        yield (
-            f"[yellow]! not contained[/]  {escape(str(point))}  [dim]was faulted more than a second after the request "
-            "had ended: whoever calls it keeps the context of a request, and others may have been hit[/]"
-        )
+        yield f"[yellow]! not contained[/]  {escape(str(point))}  [dim]{NOT_CONTAINED}[/]"
 
 
 def _method(summary: CampaignSummary) -> Iterator[str]:
-    started = summary.started
-    if started.strategy:
-        # The papers' strategies know no certificates.
-        kind = f", {started.certificates} certificates" if started.strategy == StrategyName.CUTS else ""
-        yield f"[dim]Strategy `{started.strategy}`{kind}[/]"
-    if effect := of_effect(started):
-        yield f"[dim]{effect}[/]"
-    if started.repeats:
-        chance = percent(chance_of_false_finding(started.flake_rate, started.repeats))
-        yield (
-            f"[dim]A failure is believed after {started.repeats} in a row: at {percent(started.flake_rate)} flaky "
-            f"answers a false finding has a chance of at most {chance} per experiment[/]"
-        )
-    if started.across_requests == AcrossRequests.TRUST:
-        yield "[yellow]What failed one request class was taken to fail others, untested (`across_requests: trust`)[/]"
+    yield from (f"[dim]{escape(said)}[/]" for said in method(summary.started))
+    if summary.started.across_requests == AcrossRequests.TRUST:
+        yield f"[yellow]{TRUSTED}[/]"
