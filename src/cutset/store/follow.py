@@ -4,7 +4,7 @@ A dashboard asks every few moments what has happened, and a ledger of ten thousa
 So the chain's last links are remembered, and only new records are held against them.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -31,6 +31,7 @@ class FollowedLedger:
         self._runs: dict[str, RunRecord] = {}
         self._last_of: dict[str, int] = {}
         self._last_at: dict[str, float] = {}
+        self._kinds: Counter[tuple[str, str]] = Counter()
         self._decoded: OrderedDict[str, _Decoded] = OrderedDict()
 
     @property
@@ -42,6 +43,7 @@ class FollowedLedger:
         for number, run, at, kind, fields in self._ledger.verified(self._links, after=self._number):
             self._number = number
             self._last_of[run], self._last_at[run] = number, at
+            self._kinds[run, kind] += 1
             if kind == RunStarted.__name__:
                 started = event_from_json(kind, fields)
                 assert isinstance(started, RunStarted)
@@ -62,6 +64,10 @@ class FollowedLedger:
     def last_at(self, run: str) -> float:
         """When its last record was written, in Unix seconds."""
         return self._last_at.get(run, 0.0)
+
+    def number_of(self, run: str, kind: type) -> int:
+        """How many events of this kind it has."""
+        return self._kinds[run, kind.__name__]
 
     def dated_events(self, run: str) -> list[tuple[float, RecordedEvent]]:
         """As far as they are verified. The list is ours: do not change it."""

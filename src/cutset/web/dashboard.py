@@ -6,6 +6,7 @@ from pathlib import Path
 from starlette.requests import Request
 
 from cutset.web.frame import Frame
+from cutset.web.live import Pace
 from cutset.web.reading import Reading
 from cutset.web.runs import Runs
 
@@ -18,6 +19,7 @@ class Dashboard:
     baseline_file: Path = Path("baseline.yaml")
     read_only: bool = False
     runs: Runs = field(default_factory=Runs)
+    pace: Pace = field(default_factory=Pace)
 
     @property
     def store(self) -> Path:

@@ -17,6 +17,7 @@ from cutset.report.page.document import style_sheet
 from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.frame import page
 from cutset.web.pages import (
+    campaign,
     campaigns,
     drills,
     findings,
@@ -29,7 +30,7 @@ from cutset.web.pages import (
 )
 from cutset.web.security import TOKEN_PARAMETER, Access, Guarded
 
-PAGES = (overview, campaigns, findings, graph, harden, drills, impacts, reproductions, traces)
+PAGES = (overview, campaigns, campaign, findings, graph, harden, drills, impacts, reproductions, traces)
 
 
 @asynccontextmanager

@@ -38,6 +38,7 @@ from cutset.search.strategies import AcrossRequests
 SHOWN = 12  # of a list; the rest is folded
 MOST = 200  # of a list: whoever wants the rest has the JSON
 WEAK_POINTS_SHOWN = 6
+_FOUND = {"failed": "found:", "unknown": "open:", "survived": "survives:"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +88,14 @@ def headline(summary: CampaignSummary, *, under_way: bool = False) -> h.Element:
     if not summary.requests:
         decided = "Nothing is known yet"
     elif not open_ones and summary.finished:
-        decided = f"Complete up to size {size} in all of {classes}"
+        decided = f"Complete up to size {size} in each of {classes}"
     else:
         decided = f"Not decided up to size {size} in {len(open_ones)} of {classes}: {', '.join(open_ones[:3])}" + (
             ", …" if len(open_ones) > 3 else ""
         )
     said = "failed" if summary.findings else "unknown" if open_ones or not summary.finished else "survived"
     return note(
-        h.p[verdict(said), " ", h.strong[totals(summary, under_way=under_way)]],
+        h.p[verdict(said, _FOUND[said]), " ", h.strong[totals(summary, under_way=under_way)]],
         h.p[bounded(decided)],
         summary.out_of_reach and h.p["Some calls are not coverable: nobody can say that requests survive them"],
         kind=said,
@@ -125,15 +126,19 @@ def request_list(summary: CampaignSummary, address: Callable[[RequestSummary], s
     ]
 
 
-def states(request: RequestSummary, started: CampaignStarted) -> list[h.Node]:
+def states(request: RequestSummary, started: CampaignStarted) -> list[h.Element]:
     """How it stands, in signs and words."""
+    cuts = len(request.findings)
+    told = (
+        ("failed", cuts, "minimal cut" if cuts == 1 else "minimal cuts"),
+        ("degraded", len(request.degradations), "degraded"),
+        ("unknown", len(request.undecided), "unknown"),
+        ("unknown", len(request.predicted), "predicted"),
+        ("not coverable", len(_not_coverable(request)), "not coverable"),
+    )
     return [
         _decided(request, started),
-        request.findings and verdict("failed", count(len(request.findings), "minimal cut")),
-        request.degradations and verdict("degraded", f"{len(request.degradations)} degraded"),
-        request.undecided and verdict("unknown", f"{len(request.undecided)} unknown"),
-        request.predicted and verdict("unknown", f"{len(request.predicted)} predicted"),
-        (far := _not_coverable(request)) and verdict("not coverable", f"{len(far)} not coverable"),
+        *(verdict(said, f"{number:,} {words}") for said, number, words in told if number),
     ]
 
 
@@ -155,7 +160,7 @@ def request_section(request: RequestSummary, started: CampaignStarted, links: Ca
         h.h2[bounded(request.name)],
         h.p(".states")[states(request, started)],
         h.p[bounded(completeness(request, started)), " ", h.span(".muted")[effort_of(request)]],
-        sizes(request, started),
+        size_strip(started.max_size, request.complete_up_to, request.exact_up_to),
         request.complete_up_to >= 0 and request.assumption and h.p(".muted")["Proof rests on: ", request.assumption],
         (variation := of_variation(request, started)) and note(bounded(variation), kind="degraded"),
         links.graph and h.p[h.a(href=_with(links.graph, request=request.name))["On the service graph"]],
@@ -180,18 +185,18 @@ def request_section(request: RequestSummary, started: CampaignStarted, links: Ca
     ]
 
 
-def sizes(request: RequestSummary, started: CampaignStarted) -> h.Element:
+def size_strip(most: int, complete_up_to: int, exact_up_to: int = -1) -> h.Element:
     """How far the proof has come: whether all sets of so many failing calls are decided."""
     return h.ol(".sizes", aria_label="Proof by size of the set")[
-        (_size(size, request) for size in range(started.max_size + 1))
+        (_size(size, complete_up_to, exact_up_to) for size in range(most + 1))
     ]
 
 
-def _size(size: int, request: RequestSummary) -> h.Element:
+def _size(size: int, complete_up_to: int, exact_up_to: int) -> h.Element:
     said, words = "unknown", "open"
-    if size <= request.complete_up_to:
-        assumed = -1 < request.exact_up_to < size
-        said, words = "survived", "assumed" if assumed else "exact" if request.exact_up_to >= 0 else "decided"
+    if size <= complete_up_to:
+        assumed = -1 < exact_up_to < size
+        said, words = "survived", "assumed" if assumed else "exact" if exact_up_to >= 0 else "decided"
     return h.li(class_=said)[f"size {size} ", verdict(said, words)]
 
 
@@ -279,7 +284,7 @@ def _not_coverable(request: RequestSummary) -> list[tuple[str, str]]:
 
 def _weak_points(summary: CampaignSummary, links: CampaignLinks) -> h.Node:
     found = weak_points(summary.findings)
-    return found and [h.h2["What to fix first"], weak_point_list(found, links)]
+    return [h.h2["What to fix first"], weak_point_list(found, links)] if found else None
 
 
 def weak_point_list(found: Sequence[WeakPoint], links: CampaignLinks) -> h.Node:
@@ -317,13 +322,12 @@ def _basis(summary: CampaignSummary) -> h.Node:
 
 def _evidence(summary: CampaignSummary, replay: str) -> h.Node:
     found = [(request, each) for request in summary.requests for each in (*request.findings, *request.degradations)]
-    return (
-        found
-        and h.section(id="evidence")[
-            h.h2["Evidence"],
-            (finding_section(finding, request, summary.started, replay) for request, finding in found),
-        ]
-    )
+    if not found:
+        return None
+    return h.section(id="evidence")[
+        h.h2["Evidence"],
+        (finding_section(finding, request, summary.started, replay) for request, finding in found),
+    ]
 
 
 def finding_section(finding: Finding, request: RequestSummary, started: CampaignStarted, replay: str) -> h.Element:
