@@ -37,9 +37,10 @@ def shape_of(component: Component) -> str:
 
 def outline(component: Component, box: Box) -> str:
     left, top, width, height = box.left, box.top, box.width, box.height
+    bend = min(height, ROOMY.box_height)  # corners and slants of tall boxes are those of a usual one
     match shape_of(component):
         case "store":
-            lid = height / 10
+            lid = bend / 10
             rim = f"a{width / 2:.1f} {lid:.1f} 0 0"
             outline = f"M{left:.1f} {top + lid:.1f}{rim} 1 {width:.1f} 0v{height - 2 * lid:.1f}{rim} 1 {-width:.1f} 0Z"
             return (
@@ -47,10 +48,10 @@ def outline(component: Component, box: Box) -> str:
                 f'<path class="lid" d="M{left:.1f} {top + lid:.1f}{rim} 0 {width:.1f} 0"/>'
             )
         case "queue":
-            slant = height / 4
+            slant = bend / 4
             outline = f"M{left + slant:.1f} {top:.1f}H{box.right:.1f}l{-slant:.1f} {height:.1f}H{left:.1f}Z"
             return f'<path class="body" d="{outline}"/>'
-    place = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{height / 7:.1f}"'
+    place = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{bend / 7:.1f}"'
     return f'<rect class="body" {place}/>'
 
 

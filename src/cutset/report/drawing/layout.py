@@ -70,27 +70,35 @@ class Layout:
     height: float
 
 
-def lay_out(widths: Sequence[float], entries: set[int], arcs: Sequence[Arc], density: Density) -> Layout:
-    """Services are numbers: positions in `widths`, which are those of their boxes."""
+def lay_out(
+    widths: Sequence[float],
+    entries: set[int],
+    arcs: Sequence[Arc],
+    density: Density,
+    heights: Sequence[float] = (),
+) -> Layout:
+    """Services are numbers: positions in `widths`, which are those of their boxes. `heights` are those of the density,
+    unless they are given.
+    """
     services = len(widths)
+    heights = heights or [density.box_height] * services
     callees: list[list[int]] = [[] for _ in widths]
     for caller, callee in dict.fromkeys((arc.caller, arc.callee) for arc in arcs if arc.caller != arc.callee):
         callees[caller].append(callee)
     callees = _without_cycles(callees, entries)
     order = list(TopologicalSorter(dict(enumerate(callees))).static_order())[::-1]
-    column_of = _columns(callees, order, entries)
+    column_of = _columns(callees, order, entries, [height + density.box_gap for height in heights])
     lines = _with_bends(arcs, column_of)
     segments = list(dict.fromkeys(segment for line in lines for segment in line.segments()))
     columns = _ordered(column_of, segments, order)
-    y = _straightened(columns, segments, services, density)
+    y = _straightened(columns, segments, heights, density)
     sides = _sides(columns, segments, widths, y, density)
     left, right = ([sides[column][side] for column in column_of] for side in (0, 1))
     boxes = [
-        Box(left[each], y[each] - density.box_height / 2, right[each] - left[each], density.box_height)
-        for each in range(services)
+        Box(left[each], y[each] - height / 2, right[each] - left[each], height) for each, height in enumerate(heights)
     ]
-    leaving = _fanned([(each, each.left, each.right) for each in segments], y, services, density)
-    arriving = _fanned([(each, each.right, each.left) for each in segments], y, services, density)
+    leaving = _fanned([(each, each.left, each.right) for each in segments], y, heights)
+    arriving = _fanned([(each, each.right, each.left) for each in segments], y, heights)
     ways = []
     for line in lines:
         way = [
@@ -99,7 +107,8 @@ def lay_out(widths: Sequence[float], entries: set[int], arcs: Sequence[Arc], den
             for end in ((right[each.left], leaving[each]), (left[each.right], arriving[each]))
         ]
         ways.append(way[::-1] if line.lane.backwards else way)
-    return Layout(boxes, ways, max(right, default=0) + ENTRY_ARROW, max(y, default=0) + density.box_height / 2)
+    bottom = max((y[each] + _half(each, heights, density) for each in range(len(y))), default=0.0)
+    return Layout(boxes, ways, max(right, default=0) + ENTRY_ARROW, bottom)
 
 
 def _without_cycles(callees: Sequence[Sequence[int]], entries: set[int]) -> list[list[int]]:
@@ -128,9 +137,11 @@ def _without_cycles(callees: Sequence[Sequence[int]], entries: set[int]) -> list
     return acyclic
 
 
-def _columns(callees: Sequence[Sequence[int]], order: Sequence[int], entries: set[int]) -> list[int]:
-    """Each service right of all its callers, a limited number in a column, the heads of the longest chains first."""
-    limit = max(8, ceil(1.6 * sqrt(len(order))))
+def _columns(
+    callees: Sequence[Sequence[int]], order: Sequence[int], entries: set[int], heights: Sequence[float]
+) -> list[int]:
+    """Each service right of all its callers, a limited height of a column, the heads of the longest chains first."""
+    limit = max(8, ceil(1.6 * sqrt(len(order)))) * fmean(heights or [0])
     callers: list[list[int]] = [[] for _ in order]
     chain = [0] * len(order)
     for each in reversed(order):
@@ -138,24 +149,28 @@ def _columns(callees: Sequence[Sequence[int]], order: Sequence[int], entries: se
         for callee in callees[each]:
             callers[callee].append(each)
     column_of: dict[int, int] = {}
-    filled: Counter[int] = Counter()
+    filled: dict[int, float] = defaultdict(float)
     waiting = sorted((each for each in order if callers[each] or callees[each]), key=lambda each: (-chain[each], each))
     while waiting:
-        ready = [each for each in waiting if all(caller in column_of for caller in callers[each])][:limit]
+        ready = [each for each in waiting if all(caller in column_of for caller in callers[each])]
+        bottoms = accumulate(heights[each] for each in ready)
+        ready = [each for each, bottom in zip(ready, bottoms, strict=True) if bottom <= limit] or ready[:1]
         column_of |= dict.fromkeys(ready, len(filled))
-        filled[len(filled)] = len(ready)
+        filled[len(filled)] = sum(heights[each] for each in ready)
         waiting = [each for each in waiting if each not in column_of]
     for each in reversed(order):  # what has more to its right than to its left moves there: lines become shorter
         if len(callees[each]) > len(callers[each]) and each not in entries:
             now, wanted = column_of[each], min(column_of[callee] for callee in callees[each]) - 1
-            column_of[each] = next(to for to in range(wanted, -1, -1) if filled[to] < limit or to == now)
-            filled.subtract([now])
-            filled.update([column_of[each]])
+            column_of[each] = next(
+                to for to in range(wanted, -1, -1) if filled[to] + heights[each] <= limit or to == now
+            )
+            filled[now] -= heights[each]
+            filled[column_of[each]] += heights[each]
     for each in order:  # what has no connections fills up what room there is
         if each not in column_of:
-            rooms = [column for column in filled if filled[column] < limit]
+            rooms = [column for column in filled if filled[column] + heights[each] <= limit]
             column_of[each] = min(rooms, key=lambda column: (filled[column], column)) if rooms else len(filled)
-            filled[column_of[each]] += 1
+            filled[column_of[each]] += heights[each]
     used = {column: index for index, column in enumerate(sorted(set(column_of.values())))}
     return [used[column_of[each]] for each in range(len(order))]
 
@@ -247,14 +262,14 @@ def _crossings(columns: Sequence[Sequence[int]], right: Mapping[int, Sequence[in
 
 
 def _straightened(
-    columns: Sequence[Sequence[int]], segments: Sequence[_Segment], services: int, density: Density
+    columns: Sequence[Sequence[int]], segments: Sequence[_Segment], heights: Sequence[float], density: Density
 ) -> list[float]:
     """Middles of the vertices, from the top: near to their neighbours as far as their order and their heights allow."""
     left, right = _neighbours(segments)
     y: dict[int, float] = {}
     offsets = []  # of the vertices of each column when they stand as close as they may
     for column in columns:
-        steps = (_least_distance(upper < services, lower < services, density) for upper, lower in pairwise(column))
+        steps = (_least_distance(upper, lower, heights, density) for upper, lower in pairwise(column))
         offsets.append(list(accumulate(steps, initial=0.0)))
         y.update((vertex, offset - offsets[-1][-1] / 2) for vertex, offset in zip(column, offsets[-1], strict=True))
     for sweep in range(SWEEPS):
@@ -267,13 +282,22 @@ def _straightened(
                 wanted.append(fmean(y[other] for other in near or [vertex]) - offset)
             places = map(float.__add__, _nearest_ascending(wanted), closest)
             y.update(zip(column, places, strict=True))
-    top = min(y.values(), default=0.0) - density.box_height / 2
+    top = min((middle - _half(vertex, heights, density) for vertex, middle in y.items()), default=0.0)
     return [y[vertex] - top for vertex in range(len(y))]
 
 
-def _least_distance(upper_is_box: bool, lower_is_box: bool, density: Density) -> float:  # noqa: FBT001
-    halves = sum(density.box_height / 2 if is_box else density.lane / 2 for is_box in (upper_is_box, lower_is_box))
-    return halves + (density.box_gap if upper_is_box or lower_is_box else 0)
+def _least_distance(upper: int, lower: int, heights: Sequence[float], density: Density) -> float:
+    boxes = [vertex < len(heights) for vertex in (upper, lower)]
+    halves = sum(
+        heights[vertex] / 2 if is_box else density.lane / 2
+        for vertex, is_box in zip((upper, lower), boxes, strict=True)
+    )
+    return halves + (density.box_gap if any(boxes) else 0)
+
+
+def _half(vertex: int, heights: Sequence[float], density: Density) -> float:
+    """The room above and below its middle, at the edge of the picture."""
+    return (heights[vertex] if vertex < len(heights) else density.box_height) / 2
 
 
 def _nearest_ascending(wanted: Sequence[float]) -> Iterator[float]:
@@ -311,15 +335,15 @@ def _sides(
 
 
 def _fanned(
-    ends: Iterable[tuple[_Segment, int, int]], y: Sequence[float], services: int, density: Density
+    ends: Iterable[tuple[_Segment, int, int]], y: Sequence[float], heights: Sequence[float]
 ) -> dict[_Segment, float]:
     """Heights at which segments meet the first of two vertices: spread over the side of a box as they come."""
     fans: dict[int, list[tuple[float, _Segment]]] = defaultdict(list)
     for segment, near, far in ends:
         fans[near].append((y[far], segment))
-    heights = {}
+    found = {}
     for vertex, fan in fans.items():
-        step = min(0.7 * density.box_height / len(fan), 8) if vertex < services else 0
+        step = min(0.7 * heights[vertex] / len(fan), 8) if vertex < len(heights) else 0
         for index, (_, segment) in enumerate(sorted(fan)):
-            heights[segment] = y[vertex] + (index - (len(fan) - 1) / 2) * step
-    return heights
+            found[segment] = y[vertex] + (index - (len(fan) - 1) / 2) * step
+    return found

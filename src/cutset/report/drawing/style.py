@@ -58,17 +58,20 @@ _FORMS = (
 
 def style_sheet(services: int) -> str:
     light, dark = (
-        _sheet((selector, f"{name}:{_PALETTE[colour][ground]}") for selector, name, colour in _COLOURS)
+        sheet(
+            "service-graph", ((selector, f"{name}:{_PALETTE[colour][ground]}") for selector, name, colour in _COLOURS)
+        )
         for ground in (0, 1)
     )
     # Who points at a service sees the calls that it makes and gets; the others fade. Needs no script.
     fading = "\n".join(f".service-graph:has(.box.n{n}:hover) .edge:not(.n{n}){{opacity:.08}}" for n in range(services))
-    return f"<style>\n{_sheet(_FORMS)}\n{light}\n@media (prefers-color-scheme:dark){{\n{dark}\n}}\n{fading}\n</style>"
+    forms = sheet("service-graph", _FORMS)
+    return f"<style>\n{forms}\n{light}\n@media (prefers-color-scheme:dark){{\n{dark}\n}}\n{fading}\n</style>"
 
 
-def _sheet(rules: Iterable[tuple[str, str]]) -> str:
-    """Rules that leave the rest of a page alone in which the picture is embedded."""
+def sheet(picture: str, rules: Iterable[tuple[str, str]]) -> str:
+    """Rules for the pictures of this class, which leave the rest of a page alone that they are embedded in."""
     return "\n".join(
-        ",".join(f".service-graph {selector}" for selector in selectors.split(",")) + f"{{{declarations}}}"
+        ",".join(f".{picture} {selector}" for selector in selectors.split(",")) + f"{{{declarations}}}"
         for selectors, declarations in rules
     )
