@@ -26,7 +26,10 @@ def ui_command(
         str, typer.Option("--host", help="Another address than loopback goes with `--read-only`.")
     ] = LOOPBACK[0],
     name: Annotated[
-        list[str] | None, typer.Option("--name", help="A name by which browsers know this host; several times.")
+        list[str] | None,
+        typer.Option(
+            "--name", help="A name by which browsers know this host, `build:8443` if by another port; several times."
+        ),
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="For sharing: no token, and nothing acts.")] = False,
     config_file: ConfigOption = DEFAULT_CONFIG,
@@ -46,6 +49,8 @@ def ui_command(
     """
     if host not in LOOPBACK and not read_only:
         raise UsageError(f"On `{host}` others could start experiments", hint="Add `--read-only`, or leave `--host` out")
+    if store.exists() and not store.is_dir():
+        raise UsageError(f"`{store}` is not a folder", hint="`--store` is where Cutset records: by default `.cutset`")
     run_async(_serve(host, port, name or [], config_file, baseline, store, read_only=read_only))
 
 
@@ -54,6 +59,7 @@ async def _serve(
 ) -> None:
     with ExitStack() as stack:
         dashboard = Dashboard(Reading(store, stack), baseline_file=baseline, read_only=read_only)
+        dashboard.reading.refreshed()  # a ledger that cannot be read is told here, not on every page
         if not read_only:
             _arm(dashboard, config_file)
         await show_dashboard(dashboard, host, port, names)
@@ -61,14 +67,18 @@ async def _serve(
 
 def _arm(dashboard: Dashboard, config_file: Path) -> None:
     """So that experiments can be started; else it says why they cannot."""
-    if not config_file.exists():
-        notes().print(f"[dim]note: there is no {config_file}: nothing can be started from here[/]")
+    if config_file == DEFAULT_CONFIG and not config_file.exists():
+        _note(f"there is no {config_file}")
         return
+    config = load_config(config_file)
     try:
-        dashboard.key = plan_key(load_config(config_file), os.environ)
-        dashboard.config_file = config_file
+        dashboard.key, dashboard.config_file = plan_key(config, os.environ), config_file
     except UsageError as error:
-        notes().print(f"[dim]note: nothing can be started from here: {error.message}[/]")
+        _note(error.message)
+
+
+def _note(why: str) -> None:
+    notes().print(f"note: nothing can be started from here: {why}", style="dim", markup=False)
 
 
 async def show_dashboard(dashboard: Dashboard, host: str, port: int, names: list[str]) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from cutset.model.wording import visible
 
 LONGEST = 300  # characters of a text: comments have a limit
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-!|<>~&:])")
-_AT = "@\u200b"  # with a space of no width behind it, nobody is notified
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-!|<>~&:.$])")
+_CALLING = re.compile("([@#])")
+_QUIET = "\\1\u200b"  # with a space of no width behind it, nobody is notified, and no issue is said to be mentioned
 
 
 def text(said: str) -> str:
     one_line = " ".join(visible(said).split())
-    return _SPECIAL.sub(r"\\\1", _bounded(one_line)).replace("@", _AT)
+    return _CALLING.sub(_QUIET, _SPECIAL.sub(r"\\\1", _bounded(one_line)))
 
 
 def code(said: str) -> str:

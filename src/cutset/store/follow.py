@@ -4,15 +4,17 @@ A dashboard asks every few moments what has happened, and a ledger of ten thousa
 So the chain's last links are remembered, and only new records are held against them.
 """
 
+import os
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from cutset.errors import TargetError
 from cutset.model.run import Loop, RunFinished, RunRecord, RunStarted
 from cutset.store.codec import RecordedEvent, event_from_json
-from cutset.store.ledger import Ledger, open_existing_ledger
+from cutset.store.ledger import NAME, Ledger, is_read_only, open_existing_ledger
 
 MOST_RUNS_DECODED = 8  # of which the events are kept in memory: those that were looked at last
 
@@ -41,9 +43,6 @@ class FollowedLedger:
     def refresh(self) -> None:
         """Reads what was added. Raises InputError where a record does not continue the chain of its run."""
         for number, run, at, kind, fields in self._ledger.verified(self._links, after=self._number):
-            self._number = number
-            self._last_of[run], self._last_at[run] = number, at
-            self._kinds[run, kind] += 1
             if kind == RunStarted.__name__:
                 started = event_from_json(kind, fields)
                 assert isinstance(started, RunStarted)
@@ -52,6 +51,9 @@ class FollowedLedger:
                 ended = event_from_json(kind, fields)
                 if isinstance(ended, RunFinished) and not ended.reason:
                     self._runs[run] = replace(self._runs[run], finished=True)
+            self._number = number
+            self._last_of[run], self._last_at[run] = number, at
+            self._kinds[run, kind] += 1
 
     def runs(self, loop: Loop | None = None) -> list[RunRecord]:
         """The latest last."""
@@ -85,6 +87,31 @@ class FollowedLedger:
 
     def events(self, run: str) -> list[RecordedEvent]:
         return [event for _, event in self.dated_events(run)]
+
+
+def ledger_mark(folder: Path) -> object:
+    """Changes when what is open is no longer what is there; None: there is none.
+
+    That is so of another file of the same name and, where we may not write and read a copy, of all that was added.
+    """
+    ledger = _status(folder / NAME)
+    if ledger is None:
+        return None
+    if not is_read_only(folder):
+        return ledger.st_dev, ledger.st_ino
+    files = (ledger, _status(folder / f"{NAME}-wal"))
+    return tuple(each and (each.st_ino, each.st_size, each.st_mtime_ns) for each in files)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise TargetError(
+            f"Cannot read `{path}`: {error.strerror}", hint="Choose another folder with `--store`"
+        ) from None
 
 
 @contextmanager

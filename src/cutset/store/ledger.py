@@ -131,8 +131,8 @@ class Ledger:
                     " or one before it is missing",
                     hint="What this run found cannot be trusted: restore the ledger from a copy, or run it again",
                 )
-            before[run] = link
             yield number, run, at, kind, fields
+            before[run] = link
 
     def _rows(self, query: str, values: tuple[str | int, ...]) -> Iterator[tuple[Any, ...]]:
         try:

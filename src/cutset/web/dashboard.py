@@ -8,7 +8,7 @@ from starlette.requests import Request
 from cutset.web.frame import Frame
 from cutset.web.live import Pace
 from cutset.web.reading import Reading
-from cutset.web.runs import Runs
+from cutset.web.runs import StartedRuns
 
 
 @dataclass(slots=True)
@@ -18,7 +18,7 @@ class Dashboard:
     key: bytes = b""  # signs plans; none: likewise
     baseline_file: Path = Path("baseline.yaml")
     read_only: bool = False
-    runs: Runs = field(default_factory=Runs)
+    runs: StartedRuns = field(default_factory=StartedRuns)
     pace: Pace = field(default_factory=Pace)
 
     @property

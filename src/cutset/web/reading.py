@@ -6,13 +6,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cutset.errors import UsageError
+from cutset.errors import CutsetError, UsageError
 from cutset.model.campaign import Campaign
 from cutset.model.event import CampaignEvent
 from cutset.model.run import Loop, RunRecord
 from cutset.model.wording import known_names
-from cutset.store.follow import FollowedLedger, followed_ledger
-from cutset.store.ledger import NAME
+from cutset.store.follow import FollowedLedger, followed_ledger, ledger_mark
 
 MOST_KEPT = 32  # results of computations on whole runs
 
@@ -25,18 +24,30 @@ class Reading:
     def __init__(self, store: Path, stack: ExitStack) -> None:
         """What it opens is closed by the stack."""
         self.store = store
-        self._stack = stack
+        self._opened = stack.enter_context(ExitStack())
+        self._mark: object = None  # of the ledger that is open
         self._followed: FollowedLedger | None = None
-        self._kept: OrderedDict[tuple[object, ...], tuple[int, Any]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], tuple[int, Any]] = OrderedDict()
 
     def refreshed(self) -> FollowedLedger | None:
-        """None: nothing was ever recorded here."""
-        if self._followed is None:
-            if not (self.store / NAME).exists():
-                return None
-            self._followed = self._stack.enter_context(followed_ledger(self.store))
-        self._followed.refresh()
+        """None: nothing is recorded here. Raises CutsetError while what is there cannot be trusted."""
+        if (mark := ledger_mark(self.store)) != self._mark:
+            self._forget()
+        if mark is None:
+            return None
+        try:
+            if self._followed is None:
+                self._followed, self._mark = self._opened.enter_context(followed_ledger(self.store)), mark
+            self._followed.refresh()
+        except CutsetError:
+            self._forget()  # and read all of it again: it may be restored
+            raise
         return self._followed
+
+    def _forget(self) -> None:
+        self._opened.close()
+        self._mark = self._followed = None
+        self._kept.clear()
 
     def runs(self, loop: Loop | None = None) -> list[RunRecord]:
         """The latest last."""
@@ -49,7 +60,8 @@ class Reading:
         own = [run for run in runs if (run.id == wanted if wanted else not run.started.part_of)]
         if not own:
             named = f" `{wanted}`" if wanted else ""
-            raise UsageError(f"There is no {loop}{named} in this store", hint=known_names(run.id for run in runs[-5:]))
+            hint = known_names(run.id for run in runs[-5:]) if runs else "Nothing of that kind was recorded yet"
+            raise UsageError(f"There is no {loop}{named} in this store", hint=hint)
         return own[-1]
 
     def events(self, run: str) -> list[Any]:

@@ -5,10 +5,11 @@ as they read that of any other process; here is only whether it is under way, an
 """
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,11 +28,13 @@ class StartedRun:
     result: object = None  # what `finish` made of its events, if it was given
 
 
-class Runs:
+class StartedRuns:
     def __init__(self) -> None:
         self._latest: StartedRun | None = None
         self._thread: threading.Thread | None = None
-        self._stop: Callable[[], object] | None = None
+        self._cancel: Callable[[], object] | None = None  # once there is something to cancel
+        self._is_unwanted = False
+        self._stopping = threading.Lock()  # it is cancelled once: a second time would disturb how it cleans up
 
     @property
     def latest(self) -> StartedRun | None:
@@ -54,20 +57,25 @@ class Runs:
         """
         if self.current:
             raise UsageError(f"{self.current.what} is under way", hint="Wait for its end, or stop it")
+        self._cancel, self._is_unwanted = None, False
         self._latest = StartedRun(what, time.time())
         self._thread = threading.Thread(target=self._run, args=(begin, finish), name="cutset-run", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """Asks it to end, as Ctrl-C does: what is recorded is kept, and can be resumed."""
-        if self.current and self._stop:
-            self._stop()
+        with self._stopping:
+            cancel = None if self._is_unwanted else self._cancel
+            self._is_unwanted = True
+        if cancel:
+            with suppress(RuntimeError):  # its loop has ended just now
+                cancel()
 
     def close(self) -> None:
         """Returns when nothing runs any more."""
-        while self._thread and self._thread.is_alive():
-            self.stop()
-            self._thread.join(0.1)
+        self.stop()
+        if self._thread:
+            self._thread.join()
 
     def _run(
         self, begin: Callable[[], AsyncGenerator[Any, None]], finish: Callable[[list[Any]], object] | None
@@ -80,7 +88,8 @@ class Runs:
             problem, hint = error.message, error.hint
         except asyncio.CancelledError:
             problem, hint = "stopped", "What was found so far is kept, and can be resumed"
-        except Exception as error:  # noqa: BLE001 -- a thread would lose it
+        except BaseException as error:  # a thread would lose it
+            logging.getLogger(__name__).exception("%s ended by a mistake in Cutset", self._latest and self._latest.what)
             problem, hint = f"{type(error).__name__}: {error}", "This is a mistake in Cutset, not of yours: report it"
         assert self._latest is not None
         self._latest = replace(self._latest, ended=True, problem=problem, hint=hint, result=result)
@@ -88,7 +97,10 @@ class Runs:
     async def _follow(self, begin: Callable[[], AsyncGenerator[Any, None]]) -> list[Any]:
         loop, task, recorded = asyncio.get_running_loop(), asyncio.current_task(), []
         assert task is not None
-        self._stop = lambda: loop.call_soon_threadsafe(task.cancel)
+        with self._stopping:
+            self._cancel = lambda: loop.call_soon_threadsafe(task.cancel)
+            if self._is_unwanted:  # since before there was anything to cancel
+                task.cancel()
         async with aclosing(begin()) as events:
             async for event in events:
                 recorded.append(event)

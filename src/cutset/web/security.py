@@ -10,7 +10,7 @@ import hmac
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -36,7 +36,7 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    hosts: Collection[str]  # what the Host header may say: `127.0.0.1:8080`
+    hosts: Collection[str]  # what the Host header may say, in lower case: `127.0.0.1:8080`
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     read_only: bool = False
 
@@ -64,16 +64,16 @@ class Guarded:
                     headers.setdefault(name, value)
             await send(message)
 
-        if scope["type"] != "http":
-            return
-        refused = self._refusal(Request(scope))
-        await (refused or self._app)(scope, receive, with_headers)
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        if scope["type"] == "http":  # nobody opens a WebSocket here
+            await (self._refusal(Request(scope)) or self._app)(scope, receive, with_headers)
 
     def _refusal(self, request: Request) -> Response | None:
         """None: it may pass."""
         access, headers = self._access, request.headers
-        if headers.get("host", "") not in access.hosts:
-            return PlainTextResponse("This is not the address that the dashboard was opened at", 421)
+        if _only(headers, "host") not in access.hosts:
+            return PlainTextResponse("The dashboard does not go by this name: see `cutset ui --name`", 421)
         acts = request.method not in SAFE_METHODS
         if access.read_only:
             return PlainTextResponse("This dashboard is read-only", 403) if acts else None
@@ -87,8 +87,8 @@ class Guarded:
 
     def _admitted(self, request: Request) -> Response:
         """From now on by cookie, so that the token is in no history and no link that is passed on."""
-        query = [(name, value) for name, value in parse_qsl(request.url.query) if name != TOKEN_PARAMETER]
-        path = f"/{request.url.path.lstrip('/')}"  # `//elsewhere` would be another host
+        query = [(name, value) for name, value in request.query_params.multi_items() if name != TOKEN_PARAMETER]
+        path = f"/{quote(request.scope['path'].lstrip('/'))}"  # `//elsewhere` would be another host
         response = RedirectResponse(f"{path}{'?' if query else ''}{urlencode(query)}", 303)
         # Lax: whoever follows a link to a page from a chat sees it; requests that act are never sent from there.
         response.set_cookie(self._access.cookie, self._access.token, httponly=True, samesite="lax", path="/")
@@ -96,4 +96,11 @@ class Guarded:
 
 
 def _is_own_origin(headers: Headers) -> bool:
-    return headers.get("origin", "") in (f"http://{headers['host']}", f"https://{headers['host']}")
+    host = _only(headers, "host")
+    return _only(headers, "origin") in (f"http://{host}", f"https://{host}")
+
+
+def _only(headers: Headers, name: str) -> str:
+    """Nothing, if it is said twice: who forwards it might read the other one."""
+    said = headers.getlist(name)
+    return said[0].lower() if len(said) == 1 else ""

@@ -1,7 +1,7 @@
 """The small parts that all pages are made of, in the dashboard as in reports that travel.
 
 htpy escapes whatever text it is given, so that nothing a span, a log or an answer says can become markup; only drawings
-are markup already (`document.drawing`).
+are markup already (`document.drawing`). Parts hold lists, not generators: whoever keeps a part may render it twice.
 """
 
 from collections.abc import Iterable, Mapping
@@ -66,29 +66,29 @@ def note(*children: h.Node, kind: str = "") -> h.Element:
 
 def tiles(numbers: Iterable[tuple[str, str]]) -> h.Element:
     """Pairs of a number and what it counts."""
-    return h.dl(".tiles")[(h.div[h.dt[what], h.dd[number]] for number, what in numbers)]
+    return h.dl(".tiles")[[h.div[h.dt[what], h.dd[number]] for number, what in numbers]]
 
 
 def facts(rows: Iterable[tuple[str, h.Node]]) -> h.Element:
-    return h.dl(".facts")[([h.dt[name], h.dd[value]] for name, value in rows)]
+    return h.dl(".facts")[[[h.dt[name], h.dd[value]] for name, value in rows]]
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[h.Node]], *, caption: str) -> h.Element:
     """`caption` is for who cannot see it; a cell may be a `td` of its own."""
-    body = (
-        h.tr[(cell if isinstance(cell, h.Element) and _is_cell(cell) else h.td[cell] for cell in row)] for row in rows
-    )
+    body = [
+        h.tr[[cell if isinstance(cell, h.Element) and _is_cell(cell) else h.td[cell] for cell in row]] for row in rows
+    ]
     return h.div(".scroll", tabindex="0", role="region", aria_label=caption)[
         h.table[
             h.caption(".visually-hidden")[caption],
-            h.thead[h.tr[(h.th(scope="col")[head] for head in heads)]],
+            h.thead[h.tr[[h.th(scope="col")[head] for head in heads]]],
             h.tbody[body],
         ]
     ]
 
 
 def _is_cell(element: h.Element) -> bool:
-    return str(element).startswith(("<td", "<th"))
+    return next(element.iter_chunks()).startswith(("<td", "<th"))  # what is inside may be read once only
 
 
 def empty(what: str, todo: str = "", run: str = "") -> h.Element:
