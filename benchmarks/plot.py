@@ -1,4 +1,4 @@
-"""The picture of FastFI's Table 5 in `docs/search.md`, as SVG."""
+"""The picture of FastFI's Table 5 in `docs/explanation/search.md`, as SVG."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

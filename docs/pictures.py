@@ -1,4 +1,4 @@
-"""Draws `docs/checkout.svg`: `python docs/pictures.py`.
+"""Draws `docs/images/checkout.svg`: `python docs/pictures.py`.
 
 The demo's shop is explored, and the largest cut of its checkout that is found is watched once more, beside a checkout
 without a fault: what is called only then are fallbacks.
@@ -21,7 +21,7 @@ from cutset.report.drawing.service_graph import service_graph_svg
 CHECKOUT = "POST /cart/checkout"
 ENTRY = "frontend"
 KEY = b"of a shop that ends with this script"
-OUT = Path(__file__).with_name("checkout.svg")
+OUT = Path(__file__).parent / "images" / "checkout.svg"
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Draws the pictures of `docs/proof.md`: `python docs/proof_pictures.py`. Standard library only.
+"""Draws the pictures of `docs/explanation/proof.md`: `python docs/proof_pictures.py`. Standard library only.
 
 One request throughout. It needs `cart`; it needs `prices`, or else `cache`; with fresh prices it also asks for `ads`,
 and does without them if it must. Its decision tree has five leaves, which share all sixteen sets of its four calls.
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-HERE = Path(__file__).parent
+IMAGES = Path(__file__).parent / "images"
 LIGHT = {
     "ground": "#ffffff",
     "ink": "#1c2430",
@@ -42,7 +42,7 @@ KINDS = ("good", "bad", "mark")
 
 def main() -> None:
     for name, picture in {"tree": tree(), "zone": zone(), "paths": paths(), "levels": levels()}.items():
-        (HERE / f"proof-{name}.svg").write_text(picture, encoding="utf-8")
+        (IMAGES / f"proof-{name}.svg").write_text(picture, encoding="utf-8")
 
 
 def rules(colours: dict[str, str]) -> str:

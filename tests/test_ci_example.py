@@ -45,7 +45,7 @@ def test_the_services_are_started_where_the_example_configuration_expects_them()
 def test_the_guide_shows_a_baseline_that_can_be_read(tmp_path: Path) -> None:
     from cutset.config.baseline import load_baseline
 
-    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "ci.md").read_text(), re.DOTALL)
+    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "how-to" / "ci.md").read_text(), re.DOTALL)
     (tmp_path / "baseline.yaml").write_text(text)
 
     assert [each.finding.id for each in load_baseline(tmp_path / "baseline.yaml")] == ["4006342a"]

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 NAMED = re.compile(r"`((?:src|agent|tests|docs|benchmarks|examples|checks)/[\w./-]+|[\w/-]+/[\w-]+\.(?:py|lua|md))`")
 # What a reproduction leaves for its user, and files that stand for any.
 NOT_OURS = {"replay/replay.py", "replay/test_reproduction.py", "src/cutset/x/y.py", "tests/cutset/x/test_y.py"}
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

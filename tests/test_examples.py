@@ -21,7 +21,7 @@ def test_the_example_configuration_is_valid() -> None:
 
 
 def test_every_setting_is_in_the_reference() -> None:
-    reference = (ROOT / "docs" / "configuration.md").read_text()
+    reference = (ROOT / "docs" / "reference" / "configuration.md").read_text()
     kinds = (Target, Receiver, Limits, SearchChoice, Expectation, MeshService, MeshSpec)
     # The key of a service, the table itself, a switch for benchmarks, what is put in when the mesh starts, and what
     # the mesh calls its servers.

@@ -12,7 +12,7 @@ from checks.type_names import public_types
 ROOT = Path(__file__).parent.parent
 ROWS = [
     [cell.strip() for cell in line.strip("| \n").split(" | ")]
-    for line in (ROOT / "docs" / "glossary.md").read_text().splitlines()
+    for line in (ROOT / "docs" / "reference" / "glossary.md").read_text().splitlines()
     if line.startswith("| ") and not line.startswith("| word ")
 ]
 TYPES = {name for path in product_files(ROOT) for name in public_types(ast.parse(path.read_text()))}

@@ -6,7 +6,7 @@ A request is explored as a campaign does it, and what it then claims is compared
 failing sets of at most the size up to which it says that it is complete, and that it does not name; `non_minimal`,
 findings that are said to be minimal and are not; `missed_degradations`, sets within that size that change the
 answer and are not named. `exact_equals_bound` is the share of systems in which the default takes as many experiments as
-any correct method needs (docs/proof.md).
+any correct method needs (docs/explanation/proof.md).
 """
 
 import sys

@@ -6,7 +6,7 @@
     for finding in campaign.findings:
         print(finding.request, cutset.format_cut(finding.cut), finding.outcome.reason)
 
-What is named in `__all__` is the Python API (docs/python.md). It is loaded when it is used.
+What is named in `__all__` is the Python API (docs/how-to/python.md). It is loaded when it is used.
 """
 
 from importlib import import_module

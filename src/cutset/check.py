@@ -17,7 +17,7 @@ stand for any other under that effect: the zone needs only the one that served, 
 condition. Of any other call all replicas that were ever called are in the zone: a balancer sends the next elsewhere.
 
 A request is *exact up to k* if each set of at most k faults, of all that the campaign tries at calls that were seen,
-contains one that fails or is decided by a leaf. Pictures, and what this does not cover: docs/proof.md.
+contains one that fails or is decided by a leaf. Pictures, and what this does not cover: docs/explanation/proof.md.
 """
 
 import hashlib

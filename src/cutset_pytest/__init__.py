@@ -5,7 +5,8 @@
         answer = cutset.get("/homepage")
         assert answer.status_code == 200 or cutset.fired
 
-It is loaded whenever pytest starts, so that it loads nothing of Cutset before a test needs it. Guide: docs/pytest.md.
+It is loaded whenever pytest starts, so that it loads nothing of Cutset before a test needs it.
+Guide: docs/how-to/pytest.md.
 """
 
 import functools

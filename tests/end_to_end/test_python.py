@@ -16,7 +16,7 @@ from cutset.app.demo import free_ports
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLE = ROOT / "examples" / "python"
-PAGE = (ROOT / "docs" / "python.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "python.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", PAGE, re.DOTALL)
 KEY = "the key of this mesh that nobody guesses"
 

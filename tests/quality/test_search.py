@@ -42,7 +42,7 @@ from cutset.simulation.simulated import (
     all_points,
 )
 
-MOST_INJECTIONS = 669  # over all of FastFI's Table 5: what docs/search.md says
+MOST_INJECTIONS = 669  # over all of FastFI's Table 5: what docs/explanation/search.md says
 SYSTEMS = 4  # of each family
 SMALL = [family for family in (*FAMILIES, *HIDDEN_CALLS) if "large" not in family.name]  # for brute force
 

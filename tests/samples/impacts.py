@@ -3,7 +3,7 @@
 The shop: `currency/Convert` is answered 503 at a rate. Home pages do without it, product pages ask for it by way of
 `shipping/Quote`, which tries three times, and a checkout fails with it. `GET /gifts` is so rare that nobody can tell.
 
-`python -m tests.samples.impacts` draws `docs/impact.svg`.
+`python -m tests.samples.impacts` draws `docs/images/impact.svg`.
 """
 
 import re
@@ -41,7 +41,7 @@ from cutset.report.impact.graph import draw_impact_graph
 from cutset.report.impact.timeline import HEIGHT, WIDTH, draw_impact_timeline
 from cutset.report.impact.wording import what_was_done
 
-PICTURE = Path(__file__).parents[2] / "docs" / "impact.svg"
+PICTURE = Path(__file__).parents[2] / "docs" / "images" / "impact.svg"
 BEGIN = 1_800_000_000.0  # Unix seconds
 USERS = 3_000
 

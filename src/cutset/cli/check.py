@@ -22,8 +22,8 @@ def check_command(
 
     It verifies the chain of records; that each finding failed, repeatedly, with faults that fired, and the request
     worked right after; that nothing smaller inside it fails; and that each other set of calls, up to the size that is
-    claimed, was decided by a run. It says what was assumed and what is not covered (docs/proof.md). It runs nothing,
-    and writes nothing: a copy on a read-only disk will do.
+    claimed, was decided by a run. It says what was assumed and what is not covered (docs/explanation/proof.md).
+    It runs nothing, and writes nothing: a copy on a read-only disk will do.
 
     Where `CUTSET_KEY` is set, the record must have been sealed with it: then nobody without the key has changed it.
 

@@ -203,7 +203,7 @@ def _no_forward(error: Exception, what: str) -> TargetError:
     if isinstance(error, aiohttp.WSServerHandshakeError) and error.status == HTTPStatus.FORBIDDEN:
         return ForbiddenError(
             f"{what}: you may not forward ports there",
-            hint="That takes `get` and `create` of `pods/portforward`; docs/istio.md has all rights",
+            hint="That takes `get` and `create` of `pods/portforward`; docs/how-to/istio.md has all rights",
         )
     return TargetError(f"{what}: no port-forward: {str(error) or type(error).__name__}")
 
@@ -225,6 +225,7 @@ def _refusal(status: int, message: str, what: str) -> TargetError:
         return ConflictError(f"{what}: {message}", hint="What others own is never overwritten: agree with them")
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return ForbiddenError(
-            f"{what}: {message}", hint="`cutset doctor` lists the rights that are missing, docs/istio.md all of them"
+            f"{what}: {message}",
+            hint="`cutset doctor` lists the rights that are missing, docs/how-to/istio.md all of them",
         )
     return TargetError(f"{what}: {message}")

@@ -11,7 +11,7 @@ from typer.main import get_command
 from cutset.cli.main import COMMANDS, app
 
 ROOT = Path(__file__).parent.parent.parent.parent
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").rglob("*.y*ml")]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.y*ml")]
 WRITTEN = re.compile(
     r"(?:`|\$ |^ *)cutset ([a-z]+(?: (?:run|up|show|start))?)\b([^`\n]*(?:\n +--[^`\n]*)*)", re.MULTILINE
 )

@@ -202,6 +202,6 @@ def test_the_example_is_valid() -> None:
 
 
 def test_every_key_is_in_the_reference() -> None:
-    reference = (ROOT / "docs/reproduce.md").read_text()
+    reference = (ROOT / "docs/how-to/reproduce.md").read_text()
 
     assert [field.name for field in fields(CaseFile) if f"`{field.name}`" not in reference] == []

@@ -3,7 +3,7 @@
 A result's identity is that of its finding: the same in every campaign, wherever it is shown. `primaryLocationLineHash`
 is the one fingerprint that GitHub looks at. Where something fails is a service and an API, so these are logical
 locations; GitHub shows only results that are in a file, too: that of the service, if one was named, or else the file
-that describes the request. Accepted findings are suppressed results; GitHub ignores that (see `docs/ci.md`).
+that describes the request. Accepted findings are suppressed results; GitHub ignores that (see `docs/how-to/ci.md`).
 """
 
 from collections.abc import Iterator

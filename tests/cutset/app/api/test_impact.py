@@ -1,4 +1,4 @@
-"""What does not need services; `docs/python.md` uses it on real ones."""
+"""What does not need services; `docs/how-to/python.md` uses it on real ones."""
 
 from pathlib import Path
 
