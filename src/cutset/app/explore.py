@@ -18,8 +18,9 @@ from cutset.experiment.mesh_laboratory import MeshLaboratory
 from cutset.experiment.preflight import preflight
 from cutset.inject.signing import seal_of
 from cutset.model.event import CampaignEvent
+from cutset.model.evidence import EvidenceKept
 from cutset.model.fault import format_cut
-from cutset.model.finding import Finding, findings_of
+from cutset.model.finding import Finding, degradations_of, findings_of
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.run import Loop, RunStarted
 from cutset.model.wording import count
@@ -138,6 +139,8 @@ class Retrial:
 
     finding: Finding
     outcome: Outcome
+    faulted: EvidenceKept | None = None  # of a request that failed again, or was degraded
+    healthy: EvidenceKept | None = None  # of one without the fault
 
 
 async def replay_finding(config: Config, finding_id: str, *, key: bytes, store: Path) -> Retrial:
@@ -152,14 +155,17 @@ async def replay_finding(config: Config, finding_id: str, *, key: bytes, store: 
             audited = await laboratory.audit(request)
             if not audited.healthy:
                 return Retrial(finding, Outcome(finding.cut, Verdict.UNKNOWN, audited.reason))
-            return Retrial(finding, await laboratory.run(request, finding.cut))
+            healthy = laboratory.evidence(audited.trace_ids)
+            outcome = await laboratory.run(request, finding.cut)
+            return Retrial(finding, outcome, laboratory.evidence(outcome.trace_ids), healthy)
 
 
 def find_finding(ledger: Ledger, finding_id: str) -> Finding:
-    """In all campaigns, also in those that verified a hardening."""
+    """A cut that fails or degrades a request, in all campaigns, also in those that verified a hardening."""
     known: dict[str, Finding] = {}
     for run in ledger.runs(Loop.CAMPAIGN):
-        known |= {finding.id: finding for finding in findings_of(campaign_events(ledger, run.id))}
+        events = campaign_events(ledger, run.id)
+        known |= {finding.id: finding for finding in (*degradations_of(events), *findings_of(events))}
     if finding_id not in known:
         raise UsageError(f"There is no finding `{finding_id}`", hint="`cutset report` lists them")
     return known[finding_id]

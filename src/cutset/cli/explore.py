@@ -266,11 +266,15 @@ def _show_note(note: str) -> None:
 def show_retrial(retrial: Retrial, *, as_json: bool) -> int:
     """Prints what came of it; returns the exit code."""
     finding, outcome = retrial.finding, retrial.outcome
+    failed = finding.outcome.verdict is Verdict.FAILED
     words, code = {
-        Verdict.FAILED: ("[red]x still fails[/]", 1),
+        Verdict.FAILED: ("[red]x still fails[/]" if failed else "[red]x fails[/], and was only degraded", 1),
         Verdict.UNKNOWN: ("[magenta]! could not tell[/]", 3),
-        Verdict.DEGRADED: ("[green]+ no longer fails[/], but is degraded", 0),
-        Verdict.SURVIVED: ("[green]+ no longer fails[/]", 0),
+        Verdict.DEGRADED: (
+            "[green]+ no longer fails[/], but is degraded" if failed else "[yellow]~ is still degraded[/]",
+            0,
+        ),
+        Verdict.SURVIVED: (f"[green]+ {'no longer fails' if failed else 'is answered in full'}[/]", 0),
     }[outcome.verdict]
     if as_json:
         print(json.dumps({"id": finding.id, "request": finding.request} | to_jsonable(outcome), indent=2))
