@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cutset.errors import TargetError
 from cutset.model.campaign import Campaign
 from cutset.model.run import Loop, RunRecord
 from cutset.model.summary import CampaignSummary
@@ -13,6 +14,8 @@ from cutset.report.campaign import baseline, explanation, junit, sarif
 from cutset.report.campaign.baseline import Accepted, Comparison
 from cutset.report.campaign.explanation import ExplainedRequest
 from cutset.report.campaign.json import to_document
+from cutset.report.campaign.markdown import to_markdown
+from cutset.report.campaign.page import campaign_page
 from cutset.report.campaign.sarif import IN_CONFIGURATION, Places
 from cutset.report.replaying import replay_command
 from cutset.store.ledger import open_existing_ledger
@@ -28,6 +31,8 @@ class ForCi:
     junit_file: Path | None = None
     sarif_file: Path | None = None
     places: Places = IN_CONFIGURATION
+    html_file: Path | None = None
+    markdown_file: Path | None = None
 
 
 def list_campaigns(store: Path) -> list[RunRecord]:
@@ -58,6 +63,11 @@ def write_for_ci(campaign: Campaign, store: Path, wanted: ForCi, comparison: Com
     if wanted.sarif_file:
         document = sarif.to_document(campaign.summary, campaign.id, replay, comparison, wanted.places)
         _write(wanted.sarif_file, json.dumps(document, indent=2) + "\n")
+    if wanted.html_file:
+        _write(wanted.html_file, campaign_page(campaign, replay, comparison=comparison))
+    if wanted.markdown_file:
+        against = str(wanted.against) if wanted.against else ""
+        _write(wanted.markdown_file, to_markdown(campaign.summary, campaign.id, replay, comparison, against))
 
 
 def campaign_document(campaign: Campaign, store: Path, wanted: ForCi, comparison: Comparison | None) -> dict[str, Any]:
@@ -86,5 +96,9 @@ def explain(store: Path, campaign: str, cut: str, requests: Sequence[str] = ()) 
 
 
 def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        hint = "What was found is kept: `cutset report` writes it elsewhere"
+        raise TargetError(f"Cannot write `{path}`: {error.strerror}", hint=hint) from error

@@ -19,7 +19,9 @@ from cutset.cli.progress import show_progress
 from cutset.cli.report import (
     AgainstOption,
     ExplainOption,
+    HtmlOption,
     JunitOption,
+    MarkdownOption,
     SarifOption,
     SourceOption,
     for_ci,
@@ -118,6 +120,8 @@ def explore_command(
     junit_file: JunitOption = None,
     sarif_file: SarifOption = None,
     source: SourceOption = None,
+    html: HtmlOption = None,
+    markdown: MarkdownOption = None,
     in_cluster: Annotated[
         bool, typer.Option("--in-cluster", help="Run as a Job in the cluster, and fetch what it finds.")
     ] = False,
@@ -166,8 +170,8 @@ def explore_command(
         raise UsageError(f"{' and '.join(both)} exclude each other")
     if (attach or image or print_only) and not in_cluster:
         raise UsageError("`--attach`, `--image` and `--print` go with `--in-cluster`")
-    if (explain is not None or replay) and (against or junit_file or sarif_file):
-        raise UsageError("`--against`, `--junit` and `--sarif` go with a whole campaign")
+    if (explain is not None or replay) and any((against, junit_file, sarif_file, html, markdown)):
+        raise UsageError("`--against`, `--junit`, `--sarif`, `--html` and `--markdown` go with a whole campaign")
     if explain is not None:
         raise typer.Exit(show_explanation(store, "", explain, request, as_json=as_json))
     config = adjusted(
@@ -184,7 +188,7 @@ def explore_command(
         },
         search={"strategy": strategy, "certificates": certificates, "across_requests": across_requests},
     )
-    wanted = for_ci(against, junit_file, sarif_file, source, config_file)
+    wanted = for_ci(against, junit_file, sarif_file, source, config_file, html=html, markdown=markdown)
     arguments = _as_arguments(
         {
             "--request": request,

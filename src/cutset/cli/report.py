@@ -75,7 +75,11 @@ SourceOption = Annotated[
 ]
 
 HtmlOption = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Of an impact: also write a page with timelines.")
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Also write a page that needs nothing else: to mail, keep or print."),
+]
+MarkdownOption = Annotated[
+    Path | None, typer.Option("--markdown", metavar="FILE", help="Also write a comment for a pull request.")
 ]
 TracesOption = Annotated[
     str,
@@ -102,6 +106,7 @@ def report_command(
     source: SourceOption = None,
     impact: Annotated[bool, typer.Option("--impact", help="An impact instead of a campaign; the latest.")] = False,
     html: HtmlOption = None,
+    markdown: MarkdownOption = None,
     traces: TracesOption = "",
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
@@ -114,27 +119,28 @@ def report_command(
     Examples:
 
     - `cutset report --against baseline.yaml --junit junit.xml --sarif cutset.sarif`: what CI wants to know
+    - `cutset report --html report.html --markdown comment.md`: for people elsewhere, and for a pull request
     - `cutset report --json | jq '.requests[].findings[].cut'`: the cuts alone
     - `cutset report --explain "cart/GetCart + ad/GetAds" -r "GET /"`: does it survive these two, and how do we know?
     - `cutset report --impact --html impact.html`: what the latest impact did, with timelines
     - `cutset report --impact --list`: all impacts, with what was done and what came of it
     """
-    of_campaigns = bool(explain is not None or request or junit_file or sarif_file or source)
-    if _is_of_impact(store, campaign, impact, of_campaigns=of_campaigns, of_impacts=bool(html or traces)):
+    of_campaigns = bool(explain is not None or request or junit_file or sarif_file or source or markdown)
+    if _is_of_impact(store, campaign, impact, of_campaigns=of_campaigns, of_impacts=bool(traces)):
         raise typer.Exit(
             show_impacts(store, as_json=as_json)
             if list_all
             else show_impact(store, campaign, str(against or ""), html, traces, as_json=as_json)
         )
-    if (explain is not None or list_all) and (against or junit_file or sarif_file):
-        raise UsageError("`--against`, `--junit` and `--sarif` go with a whole report")
+    if (explain is not None or list_all) and any((against, junit_file, sarif_file, html, markdown)):
+        raise UsageError("`--against`, `--junit`, `--sarif`, `--html` and `--markdown` go with a whole report")
     if explain is not None:
         if list_all:
             raise UsageError("`--explain` and `--list` exclude each other")
         raise typer.Exit(show_explanation(store, campaign, explain, request, as_json=as_json))
     if request:
         raise UsageError("`--request` goes with `--explain`")
-    wanted = for_ci(against, junit_file, sarif_file, source)
+    wanted = for_ci(against, junit_file, sarif_file, source, html=html, markdown=markdown)
     if list_all:
         for run in list_campaigns(store):
             serves = f"  for {run.started.part_of}" if run.started.part_of else ""
@@ -150,9 +156,11 @@ def _is_of_impact(store: Path, run: str, asked: bool, *, of_campaigns: bool, of_
     """A run tells by itself what it is. Options that go with the other kind are refused."""
     found = asked or bool(run and is_impact(store, run))
     if found and of_campaigns:
-        raise UsageError("`--explain`, `--request`, `--junit`, `--sarif` and `--source` are for campaigns")
+        raise UsageError(
+            "`--explain`, `--request`, `--junit`, `--sarif`, `--source` and `--markdown` are for campaigns"
+        )
     if of_impacts and not found:
-        raise UsageError("`--html` and `--traces` are for impacts", hint="Add `--impact`, or name an impact's run")
+        raise UsageError("`--traces` is for impacts", hint="Add `--impact`, or name an impact's run")
     return found
 
 
@@ -188,6 +196,9 @@ def for_ci(
     sarif_file: Path | None,
     sources: Sequence[str] | None,
     config_file: Path = Path("cutset.yaml"),
+    *,
+    html: Path | None = None,
+    markdown: Path | None = None,
 ) -> ForCi:
     """Reads the baseline now: a campaign is too long to learn at its end that the file is wrong."""
     if sources and sarif_file is None:
@@ -200,7 +211,8 @@ def for_ci(
             )
     files = tuple((service, from_here(Path(file)).as_posix()) for service, _, file in pairs)
     places = Places(from_here(config_file).as_posix(), files)
-    return ForCi(against, load_baseline(against) if against else (), junit_file, sarif_file, places)
+    accepted = load_baseline(against) if against else ()
+    return ForCi(against, accepted, junit_file, sarif_file, places, html, markdown)
 
 
 def show_campaign(

@@ -59,9 +59,9 @@ class FollowedLedger:
         """The latest last."""
         return [run for run in self._runs.values() if loop in (None, run.started.loop)]
 
-    def last_record(self, run: str) -> int:
-        """A number that changes when the run goes on; 0: there is no such run."""
-        return self._last_of.get(run, 0)
+    def last_record(self, run: str = "") -> int:
+        """A number that changes when the run goes on, by default when any does; 0: there is no such run."""
+        return self._last_of.get(run, 0) if run else self._number
 
     def last_at(self, run: str) -> float:
         """When its last record was written, in Unix seconds."""

@@ -68,8 +68,8 @@ class Reading:
         followed = self.refreshed()
         return followed.events(run) if followed else []
 
-    def position(self, run: str) -> int:
-        """Changes when the run goes on."""
+    def position(self, run: str = "") -> int:
+        """Changes when the run goes on; by default when any does."""
         followed = self.refreshed()
         return followed.last_record(run) if followed else 0
 

@@ -1,5 +1,6 @@
 """What runs now, here or in another process, and how runs stand."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import htpy as h
@@ -8,6 +9,7 @@ from cutset.model.run import Loop, RunRecord
 from cutset.report.page.components import bounded, note, verdict, when, with_code
 from cutset.store.active import ActiveInjection, active_injections
 from cutset.web.dashboard import Dashboard
+from cutset.web.live import Look
 from cutset.web.runs import StartedRun
 
 # Where runs of each kind have pages.
@@ -46,15 +48,23 @@ def state_in_words(state: RunState) -> h.Element:
     return verdict("passed", "finished") if state.finished else verdict("unknown", "unfinished")
 
 
-def running_now(dashboard: Dashboard) -> h.Node:
-    """Of this dashboard, and of others; and why the last one of ours ended, if not by itself."""
+def look_at_runs(dashboard: Dashboard, parts: Callable[[], Mapping[str, h.Node]]) -> Look:
+    """A page on which runs are shown together: what runs now, and the parts that change with it."""
     latest, current = dashboard.runs.latest, dashboard.runs.current
     others = [each for each in active_injections(dashboard.store) if not (current and current.id == each.run)]
-    return [
+    now = [
         _ours(dashboard, current) if current else None,
         [_of_others(each) for each in others],
         _ended(latest) if latest and latest.problem else None,
     ]
+    words = [*([current.what] if current else []), *(f"a {each.loop} is under way" for each in others)]
+    rendered = dashboard.pace.computed(
+        (parts.__module__, parts.__qualname__, *words),
+        dashboard.reading.position(),
+        lambda: {name: str(h.div[part]) for name, part in parts().items()},
+        hurried=not words,
+    )
+    return Look({"now": str(h.div[now]), **rendered}, "; ".join(words) or "nothing runs", ended=not words)
 
 
 def _ours(dashboard: Dashboard, current: StartedRun) -> h.Element:

@@ -6,9 +6,10 @@ longer fails is said only where an experiment proves it, its own or one whose ce
 looked elsewhere, or injected something else, says so instead.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache, partial
 from typing import Any
 
 import yaml
@@ -228,9 +229,12 @@ def _reviewed(
         if name not in requests:
             yield from (Reviewed(each, Verdict.UNKNOWN, "the campaign has no such request") for each in own)
             continue
-        evidence = evidence_of(outcomes[name], certificates)
+        evidence = cache(partial(evidence_of, outcomes[name], certificates))  # which takes long, if it is needed
+        by_cut: dict[Cut, list[Outcome]] = {}
+        for outcome in outcomes[name]:
+            by_cut.setdefault(outcome.cut, []).append(outcome)
         for each in own:
-            tried = [outcome for outcome in outcomes[name] if outcome.cut == each.cut]
+            tried = by_cut.get(each.cut, [])
             if not tried and (gap := _gap(each.cut, requests[name], effects)):
                 yield Reviewed(each, Verdict.UNKNOWN, gap)
                 continue
@@ -254,14 +258,16 @@ def _gap(cut: Cut, request: RequestSummary, effects: set[Effect]) -> str:
 
 
 def _verdict(
-    accepted: Accepted, outcomes: Sequence[Outcome], tried: Sequence[Outcome], evidence: Evidence
+    accepted: Accepted, outcomes: Sequence[Outcome], tried: Sequence[Outcome], evidence: Callable[[], Evidence]
 ) -> tuple[Verdict, str]:
     """`tried` are the outcomes of this very cut."""
-    verdict, _ = evidence.explain(accepted.cut)
-    if verdict is Verdict.FAILED:
-        return verdict, "fails"
+    if any(outcome.verdict is Verdict.FAILED for outcome in tried):
+        return Verdict.FAILED, "fails"
     if degraded := next((outcome for outcome in tried if outcome.verdict is Verdict.DEGRADED), None):
         return Verdict.DEGRADED, f"is answered in part: {degraded.reason}"
+    verdict, _ = evidence().explain(accepted.cut)
+    if verdict is Verdict.FAILED:
+        return verdict, "fails"
     if accepted.failed and verdict is Verdict.SURVIVED:
         return verdict, "no longer fails"
     # A certificate says that the request is answered. That nothing is missing is seen only where all of it failed.

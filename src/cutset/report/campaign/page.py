@@ -18,6 +18,7 @@ from cutset.model.finding import Finding
 from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.model.toleration import PointToleration, Toleration
 from cutset.model.wording import count
+from cutset.report.campaign.baseline import Comparison
 from cutset.report.campaign.effects import IMPOSSIBLE, effect_in_words, otherwise, rows, verb, why_alone
 from cutset.report.campaign.scope import (
     NOT_CONTAINED,
@@ -36,7 +37,7 @@ from cutset.report.page.document import standalone
 from cutset.search.strategies import AcrossRequests
 
 SHOWN = 12  # of a list; the rest is folded
-MOST = 200  # of a list: whoever wants the rest has the JSON
+MOST = 100  # of a list: whoever wants the rest has the JSON
 WEAK_POINTS_SHOWN = 6
 _FOUND = {"failed": "found:", "unknown": "open:", "survived": "survives:"}
 
@@ -65,13 +66,16 @@ def sections(
     }
 
 
-def campaign_page(campaign: Campaign, replay: str, pictures: Sequence[h.Node] = ()) -> str:
+def campaign_page(
+    campaign: Campaign, replay: str, pictures: Sequence[h.Node] = (), comparison: Comparison | None = None
+) -> str:
     """One file, with all that is known of each finding."""
     summary = campaign.summary
     links = CampaignLinks(replay, lambda finding: f"#finding-{finding.id}")
     return standalone(
         f"Campaign {campaign.id}",
         h.h1["Campaign ", h.span(".mono")[campaign.id]],
+        _compared(comparison, summary.started.effects) if comparison else None,
         [h.section(id=name)[part] for name, part in sections(summary, links, pictures).items()],
         _evidence(summary, replay),
     )
@@ -317,6 +321,26 @@ def _basis(summary: CampaignSummary) -> h.Node:
             (h.li[f"{point} {NOT_CONTAINED}"] for point in sorted(summary.outlived)),
             summary.started.across_requests == AcrossRequests.TRUST and h.li[with_code(TRUSTED)],
         ],
+    ]
+
+
+def _compared(comparison: Comparison, effects: EffectChoice) -> h.Node:
+    """How it stands to what was accepted."""
+    rows = [
+        *(("failed", str(each.standing), each.finding, each.because) for each in comparison.failures),
+        *(("survived", "better", each.accepted.finding, each.words) for each in comparison.better),
+        *(("unknown", "undecided", each.accepted.finding, each.words) for each in comparison.undecided),
+    ]
+    return h.section(id="compared")[
+        h.h2["Against what was accepted"],
+        _group(
+            "New, worse, better",
+            [
+                _row(said, chips(finding.cut, effects), h.div(".small")[f"{finding.request}  {why}"], word=word)
+                for said, word, finding, why in rows
+            ],
+        )
+        or h.p["Nothing is new, worse or better"],
     ]
 
 

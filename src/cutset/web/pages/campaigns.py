@@ -20,7 +20,7 @@ from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.exploring import PLACE, resumable, resume, start, stop
 from cutset.web.frame import page
 from cutset.web.live import Look, live_parts, stream
-from cutset.web.running import running_now, state_in_words, state_of
+from cutset.web.running import look_at_runs, state_in_words, state_of
 
 MOST_LISTED = 100
 MOST_SUMMARISED = 10  # of the list, the latest: what was found takes reading all of a campaign
@@ -30,12 +30,7 @@ LARGEST_SIZE = 9
 async def campaigns(request: Request) -> Response:
     dashboard = dashboard_of(request)
     now = look(dashboard)
-    body = [
-        h.h1["Campaigns"],
-        live_parts(now, f"/live{PLACE}"),
-        _start_form(dashboard),
-        _list(dashboard),
-    ]
+    body = [h.h1["Campaigns"], live_parts(now, f"/live{PLACE}")]
     return HTMLResponse(page(dashboard.frame(), PLACE, "Campaigns", body, scripts=now.scripts))
 
 
@@ -45,9 +40,10 @@ async def live_campaigns(request: Request) -> Response:
 
 
 def look(dashboard: Dashboard) -> Look:
-    """What runs now."""
-    current = dashboard.runs.current
-    return Look({"now": str(h.div[running_now(dashboard)])}, current.what if current else "", ended=current is None)
+    def parts() -> dict[str, h.Node]:
+        return {"start": _start_form(dashboard), "list": _list(dashboard)}
+
+    return look_at_runs(dashboard, parts)
 
 
 def _list(dashboard: Dashboard) -> h.Node:

@@ -28,7 +28,7 @@ from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.frame import page
 from cutset.web.live import Look, live_parts, stream
 from cutset.web.pages.campaign import links_of
-from cutset.web.running import PAGES, running_now, state_of
+from cutset.web.running import PAGES, look_at_runs, state_of
 
 MOST_EARLIER = 5  # campaigns that are looked at for what the latest one leaves out
 
@@ -36,15 +36,7 @@ MOST_EARLIER = 5  # campaigns that are looked at for what the latest one leaves 
 async def overview(request: Request) -> Response:
     dashboard = dashboard_of(request)
     now = look(dashboard)
-    runs = [run for run in dashboard.reading.runs(Loop.CAMPAIGN) if not run.started.part_of]
-    body = [
-        h.h1["Overview"],
-        live_parts(now, "/live/overview"),
-        _campaigns(dashboard, runs)
-        if runs
-        else empty("Nothing was explored yet", "Explore your system, or the demo's shop", "cutset demo --ui"),
-        _others(dashboard),
-    ]
+    body = [h.h1["Overview"], live_parts(now, "/live/overview")]
     return HTMLResponse(page(dashboard.frame(), "/", "Overview", body, scripts=now.scripts))
 
 
@@ -54,13 +46,16 @@ async def live_overview(request: Request) -> Response:
 
 
 def look(dashboard: Dashboard) -> Look:
-    """What runs now, and how the latest campaign stands, if that is what runs."""
-    parts = {"now": str(h.div[running_now(dashboard)])}
-    current = dashboard.runs.current
-    return Look(parts, current.what if current else "", ended=current is None)
+    def parts() -> dict[str, h.Node]:
+        return {"campaigns": _campaigns(dashboard), "others": _others(dashboard)}
+
+    return look_at_runs(dashboard, parts)
 
 
-def _campaigns(dashboard: Dashboard, runs: list[RunRecord]) -> h.Node:
+def _campaigns(dashboard: Dashboard) -> h.Node:
+    runs = [run for run in dashboard.reading.runs(Loop.CAMPAIGN) if not run.started.part_of]
+    if not runs:
+        return empty("Nothing was explored yet", "Explore your system, or the demo's shop", "cutset demo --ui")
     latest, earlier = dashboard.reading.campaign(runs[-1].id), runs[-1 - MOST_EARLIER : -1][::-1]
     links = links_of(dashboard, runs[-1])
     under_way = state_of(dashboard, runs[-1]).under_way

@@ -90,9 +90,12 @@ function removed(node) {
   return next;
 }
 
+// What is unfolded is for whoever reads to say.
 function copyAttributes(old, wanted) {
   for (const { name } of [...old.attributes]) if (name !== "open" && !wanted.hasAttribute(name)) old.removeAttribute(name);
-  for (const { name, value } of wanted.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  for (const { name, value } of wanted.attributes) {
+    if (name !== "open" && old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
 }
 
 // A browser keeps few connections to one server: pages that nobody looks at give theirs back.
