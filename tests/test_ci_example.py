@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from cutset.config.explore import load_config, load_mesh
+from cutset.report.campaign.markdown import MARKER
 
 ROOT = Path(__file__).parent.parent
 WORKFLOW = ROOT / "examples" / "ci" / "github-actions.yml"
@@ -21,7 +22,7 @@ def test_the_workflow_compares_with_a_baseline_and_publishes() -> None:
     """That all options of all examples exist is in `tests/cutset/cli/test_main_in_docs.py`."""
     (command,) = (step["run"] for step in steps() if "cutset explore" in step.get("run", ""))
 
-    assert {"--against", "--junit", "--sarif"} <= set(re.findall(r"--[a-z-]+", command))
+    assert {"--against", "--junit", "--sarif", "--html", "--markdown"} <= set(re.findall(r"--[a-z-]+", command))
 
 
 def test_what_is_published_is_what_was_written_even_if_something_was_found() -> None:
@@ -30,6 +31,22 @@ def test_what_is_published_is_what_was_written_even_if_something_was_found() -> 
     assert all(step["if"].startswith("always()") for step in after)
     inputs = {value for step in after for value in step.get("with", {}).values()}
     assert {"code-scanning.sarif", "junit.xml"} <= inputs
+
+
+def test_a_pull_request_gets_one_comment_and_one_from_a_fork_the_summary_alone() -> None:
+    named = {step.get("name"): step for step in steps()}
+    summary, comment = named["Tell it on the page of this run"], named["Tell it on the pull request"]
+
+    assert "GITHUB_STEP_SUMMARY" in summary["run"] and "head.repo" not in summary["if"]
+    assert "head.repo.full_name == github.repository" in comment["if"]
+    assert MARKER in comment["run"] and "PATCH" in comment["run"]
+    assert "${{" not in comment["run"]  # what others wrote is no part of a script
+
+
+def test_the_page_is_kept_with_the_run() -> None:
+    (upload,) = (step for step in steps() if step.get("uses", "").startswith("actions/upload-artifact"))
+
+    assert "report.html" in upload["with"]["path"].split()
 
 
 def test_the_services_are_started_where_the_example_configuration_expects_them() -> None:

@@ -21,6 +21,7 @@ from cutset.web.frame import page
 from cutset.web.pages import (
     campaign,
     campaigns,
+    changes,
     drills,
     findings,
     graph,
@@ -32,7 +33,7 @@ from cutset.web.pages import (
 )
 from cutset.web.security import SAFE_METHODS, TOKEN_PARAMETER, Access, Guarded
 
-PAGES = (overview, campaigns, campaign, findings, graph, harden, drills, impacts, reproductions, traces)
+PAGES = (overview, campaigns, campaign, changes, findings, graph, harden, drills, impacts, reproductions, traces)
 
 
 @asynccontextmanager

@@ -28,6 +28,7 @@ async def campaign(request: Request) -> Response:
     body = [
         h.h1["Campaign ", h.span(".mono")[bounded(run.id)]],
         h.p(".muted")["begun ", when(run.started_at), " by ", code(f"cutset {run.started.command}"), served(run)],
+        now.ended and h.p[h.a(href=f"{PLACE}/{quote(run.id)}/changes")["What changed since the campaign before"]],
         live_parts(now, f"/live{PLACE}/{quote(run.id)}"),
     ]
     return HTMLResponse(page(dashboard.frame(), PLACE, f"Campaign {run.id}", body, scripts=now.scripts))

@@ -12,13 +12,10 @@ from starlette.routing import Route
 from cutset.judge.impact import impact_of
 from cutset.model.campaign import Campaign
 from cutset.model.drill import DrillVerdict, results_of
-from cutset.model.finding import Finding
 from cutset.model.impact import ImpactStarted
 from cutset.model.reproduction.event import ReproductionFinished
 from cutset.model.run import Loop, RunRecord
 from cutset.model.summary import RequestSummary
-from cutset.report.campaign.changes import changes_between, shares_requests
-from cutset.report.campaign.changes_list import changes_list
 from cutset.report.campaign.page import anchor, headline, request_list, weak_point_list
 from cutset.report.campaign.weak_points import weak_points
 from cutset.report.impact.wording import what_was_done
@@ -28,9 +25,11 @@ from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.frame import page
 from cutset.web.live import Look, live_parts, stream
 from cutset.web.pages.campaign import links_of
+from cutset.web.pages.changes import changes_part
 from cutset.web.running import PAGES, look_at_runs, state_of
 
 MOST_EARLIER = 5  # campaigns that are looked at for what the latest one leaves out
+_UNDER_WAY = h.p(".muted")["The campaign is under way: it is compared when it has ended."]
 
 
 async def overview(request: Request) -> Response:
@@ -70,7 +69,7 @@ def _campaigns(dashboard: Dashboard) -> h.Node:
         request_list(latest.summary, lambda each: _at(latest, each)),
         _elsewhere(dashboard, latest, earlier),
         h.div(".columns")[
-            h.section[h.h2["What changed"], _changed(dashboard, latest, earlier, under_way=under_way)],
+            h.section[h.h2["What changed"], _UNDER_WAY if under_way else changes_part(dashboard, runs[-1])],
             h.section[
                 h.h2["What to fix first"],
                 weak_point_list(found, links) if found else h.p(".muted")["No minimal cut was found."],
@@ -97,34 +96,6 @@ def _of_earlier(campaign: Campaign, requests: tuple[RequestSummary, ...]) -> h.N
     return [
         h.h3["From ", h.a(".mono", href=_page_of(campaign))[bounded(campaign.id)]],
         request_list(replace(campaign.summary, requests=requests), lambda each: _at(campaign, each)),
-    ]
-
-
-def _changed(dashboard: Dashboard, latest: Campaign, earlier: list[RunRecord], *, under_way: bool) -> h.Node:
-    if under_way:
-        return h.p(".muted")["The campaign is under way: it is compared when it has ended."]
-    before = next(
-        (
-            campaign
-            for run in earlier
-            for campaign in [dashboard.reading.campaign(run.id)]
-            if shares_requests(campaign, latest)
-        ),
-        None,
-    )
-    if before is None:
-        return h.p(".muted")["There is no earlier campaign with the same request classes to compare with."]
-    changes = dashboard.reading.computed(
-        f"changes since {before.id}", latest.id, lambda: changes_between(before, latest)
-    )
-    found_now = {each.id for each in (*latest.findings, *latest.summary.degradations)}
-
-    def address(finding: Finding) -> str:
-        return f"{_page_of(latest if finding.id in found_now else before)}/findings/{finding.id}"
-
-    return [
-        h.p(".small.muted")["since ", h.a(".mono", href=_page_of(before))[bounded(before.id)]],
-        changes_list(changes, latest.summary.started.effects, address),
     ]
 
 
