@@ -35,11 +35,13 @@ from cutset.cli.explore import (
     show_retrial,
 )
 from cutset.cli.options import DEFAULT_STORE, JsonOption, RequestOption, StoreOption
-from cutset.cli.output import Console
+from cutset.cli.output import Console, notes
 from cutset.cli.report import show_campaign
 from cutset.cli.run import run_async
+from cutset.cli.ui import dashboard_beside, until_stopped
 from cutset.config.explore import adjusted, load_config
 from cutset.config.key import KEY_VARIABLE
+from cutset.errors import UsageError
 from cutset.lineage.path import Level
 from cutset.model.summary import CampaignSummary
 from cutset_demo.ports import HOST
@@ -59,6 +61,9 @@ def demo_command(
     max_minutes: MaxMinutesOption = None,
     replicas: Annotated[int, typer.Option("--replicas", min=1, max=5, help="Replicas of each service.")] = 2,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the shop running, with a page to break it.")] = False,
+    ui: Annotated[
+        bool, typer.Option("--ui", help="With the dashboard: to watch it, and to experiment on the shop afterwards.")
+    ] = False,
     replay: Annotated[str, typer.Option("--replay", help="Run one finding again.", metavar="ID")] = "",
     as_json: JsonOption = False,
     store: StoreOption = DEFAULT_STORE,
@@ -75,8 +80,11 @@ def demo_command(
     - `cutset demo -e timeout -e garbled -r "GET /cart"`: other effects
     - `cutset demo --points replica`: one request, down to single replicas
     - `cutset demo --strategy fastfi`: what the published algorithm finds of it
+    - `cutset demo --ui`: in the dashboard, live; then start experiments on the shop from there
     - `cutset demo --keep`: then click through the shop and break it yourself
     """
+    if ui and replay:
+        raise UsageError("`--ui` and `--replay` exclude each other")
     if points is Level.REPLICA and not request:
         request = [REPLICA_REQUEST]
     key = secrets.token_hex(32).encode()
@@ -102,6 +110,10 @@ def demo_command(
         if replay:
             retrial = run_async(replay_finding(config, replay, key=key, store=store))
             raise typer.Exit(show_retrial(retrial, as_json=as_json))
+        # The campaigns run as without it, in this thread and terminal; the dashboard reads what they record.
+        dashboard = stack.enter_context(dashboard_beside(store)) if ui else None
+        if dashboard:
+            dashboard.not_yet = "The demo explores its shop: as soon as that has ended, more can be started from here."
         asked = (request, points, effect, max_size, strategy, certificates, across_requests, max_experiments)
         whole_story = not (any(asked) or max_rounds or max_minutes or as_json)
         code = 0
@@ -114,8 +126,13 @@ def demo_command(
             summary = campaign.summary
             expected = answer_key(summary, each.points, replicas, agents=agents)
             code = show_check(summary, check_answers(summary, expected)) or code
+        if dashboard:
+            dashboard.key, dashboard.config_file, dashboard.not_yet = key, boutique.config_file, ""
         if keep:
             _keep_open(boutique, summary, key)
+        elif dashboard:
+            notes().print(f"The shop   {boutique.mesh.edge_url}\nExperiment on it in the dashboard; Ctrl-C stops both")
+            run_async(until_stopped())
     raise typer.Exit(code)
 
 

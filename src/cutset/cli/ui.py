@@ -1,7 +1,11 @@
 """`cutset ui`: the dashboard."""
 
+import asyncio
 import os
-from contextlib import ExitStack
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -79,6 +83,42 @@ def _arm(dashboard: Dashboard, config_file: Path) -> None:
 
 def _note(why: str) -> None:
     notes().print(f"note: nothing can be started from here: {why}", style="dim", markup=False)
+
+
+@contextmanager
+def dashboard_beside(store: Path) -> Iterator[Dashboard]:
+    """Open while the block goes on with something else: in a thread of its own, in which it also reads the store."""
+    opened: Future[tuple[Dashboard, str, Callable[[], object]]] = Future()
+
+    async def serve() -> None:
+        closing, loop = asyncio.Event(), asyncio.get_running_loop()
+        with ExitStack() as stack:
+            dashboard = Dashboard(Reading(store, stack))
+            async with served_dashboard(dashboard) as link:
+                opened.set_result((dashboard, link, lambda: loop.call_soon_threadsafe(closing.set)))
+                await closing.wait()
+
+    def run() -> None:
+        try:
+            asyncio.run(serve())
+        except BaseException as error:
+            if opened.done():
+                raise
+            opened.set_exception(error)
+
+    thread = threading.Thread(target=run, name="cutset-ui", daemon=True)
+    thread.start()
+    dashboard, link, close = opened.result()
+    notes().print(f"Dashboard  {link}", markup=False)
+    try:
+        yield dashboard
+    finally:
+        close()
+        thread.join()
+
+
+async def until_stopped() -> None:
+    await stopped_by_signals().wait()
 
 
 async def show_dashboard(dashboard: Dashboard, host: str, port: int, names: list[str]) -> None:

@@ -16,6 +16,7 @@ class Dashboard:
     reading: Reading
     config_file: Path | None = None  # none: nothing can be started here
     key: bytes = b""  # signs plans; none: likewise
+    not_yet: str = ""  # why nothing can be started yet, if that is to change
     baseline_file: Path = Path("baseline.yaml")
     read_only: bool = False
     runs: StartedRuns = field(default_factory=StartedRuns)

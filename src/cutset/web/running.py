@@ -59,7 +59,7 @@ def look_at_runs(dashboard: Dashboard, parts: Callable[[], Mapping[str, h.Node]]
     ]
     words = [*([current.what] if current else []), *(f"a {each.loop} is under way" for each in others)]
     rendered = dashboard.pace.computed(
-        (parts.__module__, parts.__qualname__, *words),
+        (parts.__module__, dashboard.can_act, *words),
         dashboard.reading.position(),
         lambda: {name: str(h.div[part]) for name, part in parts().items()},
         hurried=not words,

@@ -85,7 +85,9 @@ def served(run: RunRecord) -> h.Node:
 
 def _start_form(dashboard: Dashboard) -> h.Node:
     if not dashboard.can_act or dashboard.config_file is None:
-        return dashboard.read_only or h.p(".muted")[
+        if dashboard.read_only or dashboard.not_yet:
+            return h.p(".muted")[dashboard.not_yet]
+        return h.p(".muted")[
             "Nothing can be started from here: it takes a configuration, and ", code("CUTSET_KEY"), " as for ",
             code("cutset explore"),
         ]  # fmt: skip

@@ -30,8 +30,7 @@ async def changes(request: Request) -> Response:
     now, before = dashboard.reading.campaign(run.id), campaign_before(dashboard, run)
     body: h.Node = _NOTHING
     if before is not None:
-        found = await asyncio.to_thread(changes_between, before, now)
-        body = _told(dashboard.reading.computed(_name(before), run.id, lambda: found), before, now)
+        body = _told(await asyncio.to_thread(changes_between, before, now), before, now)
     title = f"What changed with campaign {run.id}"
     return HTMLResponse(page(dashboard.frame(), PLACE, title, h.h1[title], body))
 
@@ -48,7 +47,7 @@ def changes_part(dashboard: Dashboard, run: RunRecord) -> h.Node:
             h.a(href=f"{PLACE}/{quote(run.id)}/changes")["Compare with the campaign before"], ", which takes a while"
         ]
     now = dashboard.reading.campaign(run.id)
-    found = dashboard.reading.computed(_name(before), run.id, lambda: changes_between(before, now))
+    found = dashboard.reading.computed(f"changes since {before.id}", run.id, lambda: changes_between(before, now))
     return _told(found, before, now)
 
 
@@ -62,10 +61,6 @@ def campaign_before(dashboard: Dashboard, run: RunRecord) -> Campaign | None:
 
 
 _NOTHING = h.p(".muted")["There is no earlier campaign with the same request classes to compare with."]
-
-
-def _name(before: Campaign) -> str:
-    return f"changes since {before.id}"
 
 
 def _told(changes: Changes, before: Campaign, now: Campaign) -> h.Node:
