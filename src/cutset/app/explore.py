@@ -52,13 +52,7 @@ async def explore(
     """
     started = RunStarted(
         loop=Loop.CAMPAIGN,
-        # What outcomes depend on. Limits may change between an interruption and the resumption.
-        fingerprint=fingerprint(
-            requests=config.requests,
-            effects=config.effects,
-            points=config.points,
-            target=(config.target.url, config.target.environment, *sorted(config.target.stores.items())),
-        ),
+        fingerprint=fingerprint_of(config),
         command=command,
         config=str(config.path) if config.path and command == "explore" else "",
         part_of=part_of,
@@ -81,6 +75,16 @@ async def explore(
         async with aclosing(campaign) as events:
             async for event in events:
                 yield event
+
+
+def fingerprint_of(config: Config) -> dict[str, str]:
+    """Of what outcomes depend on. Limits may change between an interruption and the resumption."""
+    return fingerprint(
+        requests=config.requests,
+        effects=config.effects,
+        points=config.points,
+        target=(config.target.url, config.target.environment, *sorted(config.target.stores.items())),
+    )
 
 
 def tried_in(config: Config) -> str:

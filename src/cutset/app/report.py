@@ -19,7 +19,7 @@ from cutset.report.campaign.page import campaign_page
 from cutset.report.campaign.sarif import IN_CONFIGURATION, Places
 from cutset.report.replaying import replay_command
 from cutset.store.ledger import open_existing_ledger
-from cutset.store.runs import campaign_events, latest_run
+from cutset.store.runs import campaign_events, latest_run, tried_by_hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,9 @@ def exit_code(summary: CampaignSummary, comparison: Comparison | None = None) ->
 def explain(store: Path, campaign: str, cut: str, requests: Sequence[str] = ()) -> tuple[str, list[ExplainedRequest]]:
     """The campaign's id, and what it says of the cut for each request."""
     known = read_campaign(store, campaign)
-    return known.id, explanation.answers(cut, known.events, requests)
+    with open_existing_ledger(store) as ledger:
+        by_hand = tried_by_hand(ledger, known.id)
+    return known.id, explanation.answers(cut, known.events, requests, by_hand)
 
 
 def _write(path: Path, text: str) -> None:

@@ -64,6 +64,7 @@ class Evidence:
         self.certificates: list[Certificate] = []
         self.failing: list[int] = []  # only the minimal ones
         self.accepted: set[int] = set()  # survived as often as they were tried, though no certificate covers them
+        self._certified: set[tuple[int, int, int, int]] = set()  # certificates, to tell what was seen before
         self._outcomes_of_failing: dict[int, Outcome] = {}
         self._failures: set[int] = set()  # what failed in one surviving run or another
         self._failed_over = 0  # calls of which another replica was seen to answer when one failed
@@ -73,6 +74,7 @@ class Evidence:
         self._wavering_asks: dict[int, int] = {}  # faults for an n-th call where the number of calls varies, likewise
         self._unknown: list[int] = []
         self.superposition = Superposition(elements, by_classes=kind is Certificates.CLASSES)
+        self._proofs: dict[Certificates, list[tuple[Clause, Certificate]]] = {}
         self._clauses: dict[Certificates, list[Clause]] = {}
         self._cover: Cover | None = None
         self._elements_then = 0  # when the clauses were made
@@ -101,13 +103,20 @@ class Evidence:
     def clauses(self, kind: Certificates | None = None) -> list[Clause]:
         """Without those that others imply; `kind` is that of the search, unless told otherwise."""
         kind = kind or self.kind
+        proofs = self._proofs_of(kind)
+        if kind not in self._clauses:
+            self._clauses[kind] = strongest(clause for clause, _ in proofs)
+        return self._clauses[kind]
+
+    def _proofs_of(self, kind: Certificates) -> list[tuple[Clause, Certificate]]:
+        """All clauses, each with the run that it comes from."""
         if self._elements_then != len(self.elements):  # a replica of a call that vanished, maybe
             self._forget_clauses()
-        if kind not in self._clauses:
-            self._clauses[kind] = strongest(
-                clause for certificate in self.certificates for clause in self.clauses_of(certificate, kind)
-            )
-        return self._clauses[kind]
+        if kind not in self._proofs:
+            self._proofs[kind] = [
+                (clause, each) for each in self.certificates for clause in self.clauses_of(each, kind)
+            ]
+        return self._proofs[kind]
 
     def clauses_of(self, certificate: Certificate, kind: Certificates | None = None) -> Iterator[Clause]:
         zone = self._with_alternatives(certificate.path) | self.elements.in_faults(self.wavering_in(certificate))
@@ -187,15 +196,21 @@ class Evidence:
         failing = [cut for cut in self._outcomes_of_failing if cut & candidate == cut]
         if failing:
             return Verdict.FAILED, self._outcomes_of_failing[min(failing, key=int.bit_count)]
-        for certificate in self.certificates:
-            if any(clause.covers(candidate) for clause in self.clauses_of(certificate)):
-                return Verdict.SURVIVED, certificate.outcome
+        if (proof := self.run_of(cut) or self._proof(candidate, self.kind)) is not None:
+            return Verdict.SURVIVED, proof
         if (
             self.infers_by_superposition()
             and (fired := self.superposition.decided_by(candidate, self.failing)) is not None
         ):
             return Verdict.SURVIVED, next(known.outcome for known in self.certificates if known.failed == fired)
         return Verdict.UNKNOWN, None
+
+    def run_of(self, cut: Cut) -> Outcome | None:
+        """A survivor that is also the run of this set, since it differs from it in nothing that was called."""
+        return self._proof(self.elements.to_bits(cut), Certificates.EXACT)
+
+    def _proof(self, candidate: int, kind: Certificates) -> Outcome | None:
+        return next((each.outcome for clause, each in self._proofs_of(kind) if clause.covers(candidate)), None)
 
     def baseline(self) -> Certificate | None:
         return next((known for known in self.certificates if not known.cut), None)
@@ -228,14 +243,15 @@ class Evidence:
             failed=cut & elements.in_faults(elements.in_calls(failed)) | fired & ~replaced,
             calls=elements.in_calls(called),
         )
-        if any(
-            (old.cut, old.path, old.failed, old.calls) == (new.cut, new.path, new.failed, new.calls)
-            for old in self.certificates
-        ):
+        as_before = (new.cut, new.path, new.failed, new.calls)
+        if as_before in self._certified:
             return
+        self._certified.add(as_before)
         for old in self.certificates:
-            self._compare(old, new)
-            self._compare(new, old)
+            if old.failed & new.failed == old.failed:
+                self._compare(old, new)
+            if old.failed & new.failed == new.failed:
+                self._compare(new, old)
         self.certificates.append(new)
         self._failures.add(new.failed)
         if not new.failed:
@@ -263,7 +279,7 @@ class Evidence:
                 self._wavering[known.failed] = self._wavering.get(known.failed, 0) | missing
                 asks = known.path & ~other.path & self.elements.whole(other.path)
                 self._wavering_asks[known.failed] = self._wavering_asks.get(known.failed, 0) | asks
-        elif known.failed & other.failed == known.failed:
+        else:
             other.vanished |= missing
 
     def _is_routed(self, run: Certificate, around: Certificate) -> bool:
@@ -274,6 +290,7 @@ class Evidence:
         return all(self.elements.in_faults(call) & ~cut for call in bits(self.elements.in_calls(path)))
 
     def _forget_clauses(self) -> None:
+        self._proofs = {}
         self._clauses = {}
         self._cover = None
         self._elements_then = len(self.elements)
@@ -293,6 +310,7 @@ class Explanation:
     verdict: Verdict  # failed, survived or unknown
     because: Outcome | None  # the experiment that proves it
     reason: str  # one sentence
+    same_run: bool = False  # whether that experiment is also the run of this set: it would be answered in the same way
 
 
 def evidence_of(outcomes: Sequence[Outcome], certificates: Certificates, *others: Cut) -> Evidence:
@@ -307,17 +325,23 @@ def evidence_of(outcomes: Sequence[Outcome], certificates: Certificates, *others
 
 def explain(outcomes: Sequence[Outcome], cut: Cut, certificates: Certificates) -> Explanation:
     """Why a set of faults fails or survives, whether or not it was injected itself."""
-    evidence = evidence_of(outcomes, certificates, cut)
-    verdict, because = evidence.explain(cut)
+    return explain_by(evidence_of(outcomes, certificates, cut), cut)
+
+
+def explain_by(evidence: Evidence, cut: Cut) -> Explanation:
+    """What appeared in no run makes no difference to any: it is left out, and evidence stays as it is."""
+    appeared = frozenset(fault for fault in cut if evidence.elements.has(fault.point))
+    verdict, because = evidence.explain(appeared)
     if because is None:
         return Explanation(verdict, None, "No experiment tells: it was not injected, and no certificate covers it.")
     same = because.cut == cut
     if verdict is Verdict.FAILED:
         reason = "It was injected and failed." if same else "It contains a cut that was injected and failed."
-    elif same:
-        reason = "It was injected and survived."
-    elif any(each.covers(evidence.elements.to_bits(cut)) for each in evidence.clauses(Certificates.EXACT)):
+        return Explanation(verdict, because, reason, same_run=same)
+    if same:
+        return Explanation(verdict, because, "It was injected and survived.", same_run=True)
+    if because is evidence.run_of(appeared):
         reason = "An experiment survived that differs from it in nothing that was called."
-    else:
-        reason = "An experiment with other failures survived, and showed all that these do by themselves."
+        return Explanation(verdict, because, reason, same_run=True)
+    reason = "An experiment with other failures survived, and showed all that these do by themselves."
     return Explanation(verdict, because, reason)

@@ -48,9 +48,13 @@ class Elements:
     def at(self, points: Iterable[Point]) -> int:
         """All faults at these points."""
         points = frozenset(points)
-        for point in sorted(points - self._at.keys()):  # in the same order in every process
+        for point in sorted(point for point in points if point not in self._at):  # in the same order in every process
             self._add(point)
-        return sum(self._at[point] for point in points)
+        return sum(map(self._at.__getitem__, points))
+
+    def has(self, point: Point) -> bool:
+        """Whether it appeared so far."""
+        return point in self._at
 
     def asked_for_in(self, outcome: Outcome) -> int:
         """All faults that would have fired, too: those for an n-th call only if there were so many calls."""

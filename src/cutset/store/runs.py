@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from cutset.errors import TargetError, UsageError
-from cutset.model.event import CampaignEvent
+from cutset.model.event import CampaignEvent, ExperimentFinished
 from cutset.model.hardening import HardeningEvent
 from cutset.model.impact import ImpactEvent
 from cutset.model.run import Loop, RunRecord, RunStarted
 from cutset.model.wording import known_names
-from cutset.store.codec import to_jsonable
+from cutset.store.codec import RecordedEvent, to_jsonable
 from cutset.store.ledger import Ledger, open_for_owner
 from cutset.store.run_id import new_run_id
 
@@ -74,6 +74,25 @@ def latest_run(ledger: Ledger, loop: Loop, wanted: str = "") -> RunRecord:
 
 def campaign_events(ledger: Ledger, run: str) -> list[CampaignEvent]:
     return [event for event in ledger.events(run) if isinstance(event, CampaignEvent)]
+
+
+class DatedRuns(Protocol):
+    """A ledger, or one that is followed."""
+
+    def runs(self, loop: Loop | None = None) -> list[RunRecord]: ...
+
+    def dated_events(self, run: str) -> list[tuple[float, RecordedEvent]]: ...
+
+
+def tried_by_hand(ledger: DatedRuns, campaign: str) -> list[tuple[float, ExperimentFinished]]:
+    """Experiments that somebody asked for on behalf of this campaign, after it, each with its time in Unix seconds."""
+    return [
+        (at, event)
+        for run in ledger.runs(Loop.CAMPAIGN)
+        if run.started.part_of == campaign
+        for at, event in ledger.dated_events(run.id)
+        if isinstance(event, ExperimentFinished)
+    ]
 
 
 def hardening_events(ledger: Ledger, run: str) -> list[HardeningEvent]:

@@ -224,9 +224,11 @@ class _Ends:
         usual = {PointLine(self._caller(caller, entry), self.points[point]) for caller, point in healthy}
         others = {PointLine(self._caller(caller, entry), self.points[point]) for caller, point in spare}
         reached = {line.callee for line in usual | others}
-        for point in bearings:  # nobody saw who calls it
-            if self.points[point] not in reached:
-                usual.add(PointLine(self.services.get(point.caller, entry), self.points[point]))
+        callers = {each.call: each.caller for each in request.uncoverable}
+        for point in bearings:
+            if self.points[point] not in reached:  # no trace shows who calls it
+                caller = point.caller or callers.get(str(point.of_api), "")
+                usual.add(PointLine(self.services.get(caller, entry), self.points[point]))
         told = {self.points[point]: bearing for point, bearing in bearings.items()}
         for each in request.uncoverable:
             if (at := self.outside.get((each.call, each.address))) is not None:

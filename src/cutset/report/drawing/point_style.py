@@ -69,7 +69,6 @@ _FORMS = (
     (".request.pressed .strip", "stroke-width:2"),
     (".pressed .cross", "display:inline"),
     (".request .cross", "display:none"),
-    (".point.pressed .label", "text-decoration:line-through"),
     (".call.faded", "opacity:.16"),
     (".row.faded,.box.faded .name,.box.faded .body,.box.faded .lid", "opacity:.42"),
 )
