@@ -1,5 +1,6 @@
 """Parts of the service graph's page: what fails in one's mind, what becomes of each request, the list of all calls."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -7,7 +8,7 @@ from urllib.parse import urlencode
 import htpy as h
 
 from cutset.model.effect import EffectChoice
-from cutset.model.fault import Cut, Fault
+from cutset.model.fault import Cut, Fault, format_cut
 from cutset.model.finding import Finding
 from cutset.model.outcome import Verdict
 from cutset.model.wording import count
@@ -16,7 +17,7 @@ from cutset.report.campaign.terminal import describe_cut
 from cutset.report.drawing.point_graph import Mark, Marks, PlacedGraph, RowAt
 from cutset.report.page.components import bounded, code, facts, note, verdict, when, with_code
 
-FINDINGS_SHOWN = 12  # that are offered to look at
+CUTS_SHOWN = 12  # that are offered to look at
 FORM = "graph-form"
 _WORST_FIRST = (Verdict.FAILED, Verdict.UNKNOWN, Verdict.DEGRADED, Verdict.SURVIVED)
 
@@ -109,7 +110,7 @@ def failing_list(question: Question, effects: EffectChoice) -> h.Node:
         return None
     return [
         h.ul(".graph-failing")[(_failing(fault, question, effects) for fault in sorted(question.cut))],
-        h.p(".small")[h.a(href=question.with_cut(frozenset()), data_cut="")["Nothing fails"]],
+        h.p(".small")[h.a(href=question.with_cut(frozenset()), data_cut="")["All work again"]],
     ]
 
 
@@ -177,24 +178,32 @@ def answers_list(answers: Iterable[ExplainedRequest], question: Question, trials
     ]
 
 
-def findings_to_look_at(findings: Sequence[Finding], question: Question, effects: EffectChoice) -> h.Node:
-    """Where to begin."""
-    shown = sorted(findings, key=lambda each: len(each.cut))[:FINDINGS_SHOWN]
-    if not shown:
+def cuts_to_look_at(findings: Sequence[Finding], question: Question, effects: EffectChoice) -> h.Node:
+    """Where to begin: the smallest first, and those that fail most requests."""
+    requests: dict[Cut, list[str]] = defaultdict(list)
+    for finding in findings:
+        requests[finding.cut].append(finding.request)
+    cuts = sorted(requests, key=lambda cut: (len(cut), -len(requests[cut]), format_cut(cut)))
+    if not cuts:
         return None
     return [
         h.h3["Cuts that were found"],
         h.ul(".graph-cuts")[
             (
                 h.li[
-                    h.a(href=question.with_cut(each.cut), data_cut="")[bounded(describe_cut(each.cut, effects))],
-                    None if question.request else h.span(".muted.small")[f" {bounded(each.request)}"],
+                    h.a(href=question.with_cut(cut), data_cut="")[bounded(describe_cut(cut, effects))],
+                    None if question.request else h.span(".muted.small")[f" {_some(requests[cut])}"],
                 ]
-                for each in shown
+                for cut in cuts[:CUTS_SHOWN]
             )
         ],
-        len(findings) > len(shown) and h.p(".small.muted")[f"and {count(len(findings) - len(shown), 'more cut')}"],
+        len(cuts) > CUTS_SHOWN and h.p(".small.muted")[f"and {count(len(cuts) - CUTS_SHOWN, 'more cut')}"],
     ]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {count(len(names) - 1, 'more request')}" if len(names) > 1 else ""
+    return f"{bounded(names[0])}{more}"
 
 
 def marks_of_answers(answers: Iterable[ExplainedRequest]) -> dict[str, Mark]:

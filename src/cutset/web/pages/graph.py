@@ -35,8 +35,8 @@ from cutset.web.graph_parts import (
     FORM,
     Question,
     answers_list,
+    cuts_to_look_at,
     failing_list,
-    findings_to_look_at,
     legend,
     list_of_points,
     marks_of_answers,
@@ -192,7 +192,7 @@ def _panel(dashboard: Dashboard, asked: _Asked) -> h.Node:
         if question.cut
         else [
             h.p["Click calls in the picture, or check them in the list: here is what becomes of each request then."],
-            findings_to_look_at(
+            cuts_to_look_at(
                 [each for each in asked.known.summary.findings if question.request in ("", each.request)],
                 question,
                 effects,
