@@ -5,7 +5,7 @@ same events, but for the time and the run's id.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations
 from pathlib import Path
@@ -14,7 +14,7 @@ from random import Random
 from cutset.model.coverage import OutOfReach, Uncoverable
 from cutset.model.effect import EffectChoice
 from cutset.model.event import CampaignEvent, CampaignStarted, ExperimentFinished, RequestAudited, RequestFinished
-from cutset.model.fault import BASELINE, Cut, cut_of, format_cut, points_of
+from cutset.model.fault import BASELINE, Cut, Fault, format_cut, points_of
 from cutset.model.outcome import CallSeen, Outcome, Verdict
 from cutset.model.point import Point
 from cutset.model.run import Loop, RunFinished, RunStarted
@@ -25,6 +25,7 @@ APIS = 2  # of each service
 SERVICES_PER_REQUEST = 12  # so many services, one more request class
 CALLS = 24  # of a request, at most
 REPEATS = 2
+EFFECTS = EffectChoice()  # 503, of data stores a refused connection
 
 
 def record_large_campaign(store: Path, services: int, experiments: int) -> str:
@@ -44,7 +45,7 @@ def large_campaign(services: int, experiments: int) -> Iterator[CampaignEvent]:
         requests=tuple(system),
         max_size=3,
         points="api",
-        effects=EffectChoice(),
+        effects=EFFECTS,
         strategy="cuts",
         certificates="exact",
         across_requests="verify",
@@ -132,9 +133,9 @@ def _all(calls: Sequence[_Call]) -> Iterator[_Call]:
 def _experiments(calls: Sequence[_Call], number: int, chance: Random) -> Iterator[Outcome]:
     """All single faults that fire, one that does not, then pairs and larger sets."""
     points = sorted({call.point for call in _all(calls)})
-    pairs = [cut_of(pair) for pair in combinations(points, 2)]
+    pairs = [_cut(pair) for pair in combinations(points, 2)]
     chance.shuffle(pairs)
-    asked = chain(map(cut_of, ([point] for point in points)), pairs[: number // 2], _larger(points, chance))
+    asked = chain(map(_cut, ([point] for point in points)), pairs[: number // 2], _larger(points, chance))
     known: set[Cut] = {BASELINE}
     unknown = 0
     while len(known) <= number:
@@ -147,7 +148,11 @@ def _experiments(calls: Sequence[_Call], number: int, chance: Random) -> Iterato
 
 def _larger(points: Sequence[Point], chance: Random) -> Iterator[Cut]:
     while True:
-        yield cut_of(chance.sample(points, min(len(points), chance.choice((3, 3, 4, 5)))))
+        yield _cut(chance.sample(points, min(len(points), chance.choice((3, 3, 4, 5)))))
+
+
+def _cut(points: Iterable[Point]) -> Cut:
+    return frozenset(Fault(point, EFFECTS.at(point)[0]) for point in points)
 
 
 def _outcome(calls: Sequence[_Call], cut: Cut) -> Outcome:

@@ -25,9 +25,13 @@ async def try_by_hand(
 
     yield recorded(replace(of, requests=(request.name,), max_size=len(cut), strategy="", across_requests=""))
     audited = await laboratory.audit(request)
+    if evidence := laboratory.evidence(audited.trace_ids):
+        yield recorded(evidence)
     yield recorded(audited)
     outcome = None if audited.reason else await laboratory.run(request, cut)
     if outcome:
+        if evidence := laboratory.evidence(outcome.trace_ids):
+            yield recorded(evidence)
         yield recorded(ExperimentFinished(request=request.name, outcome=outcome, round=1))
     undecided = (cut,) if outcome and outcome.verdict is Verdict.UNKNOWN else ()
     reason = audited.reason or ASKED_FOR

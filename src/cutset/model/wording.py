@@ -36,6 +36,8 @@ def sentences(*parts: str) -> str:
 
 def visible(text: str) -> str:
     """Control characters, escape sequences and what reverses the direction of writing become visible; lines stay."""
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text)
+    return "\n".join(line if line.isprintable() else _without_tricks(line) for line in text.split("\n"))
+
+
+def _without_tricks(line: str) -> str:
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in line)

@@ -79,7 +79,8 @@ class ExplainedCampaign:
     def require_known(self, faults: Cut) -> None:
         """Raises UsageError if they are at points that no request calls, or none that this campaign tries."""
         for fault in sorted(faults):
-            if fault.percent != 100 or fault.effect not in self._injected:
+            tried = self._injected | {*self.summary.started.effects.at(fault.point)}
+            if fault.percent != 100 or fault.effect not in tried:
                 told = ", ".join(f"`{effect}`" for effect in sorted(self._injected))
                 raise UsageError(f"`{fault}`: this campaign injected {told}", hint="Name the points alone")
         for point in sorted(points_of(faults) - self.points):

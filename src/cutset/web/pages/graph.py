@@ -125,7 +125,6 @@ async def graph_page(request: Request) -> Response:
     body = (
         h.h1[TITLE],
         _controls(dashboard, asked),
-        asked.problem and note(h.p[with_code(asked.problem)], kind="unknown"),
         h.div(".graph-page")[
             h.div(".graph-stage")[_tools(), _picture(graph, marks), h.div("#graph-legend")[legend(marks)]],
             h.aside(aria_label="What becomes of requests")[
@@ -187,6 +186,7 @@ def _panel(dashboard: Dashboard, asked: _Asked) -> h.Node:
     busy = any(_is_latest(dashboard, each) and dashboard.runs.current for each in answers)
     return h.div(data_said=said_of(answers, question.cut), data_under_way=busy or None)[
         h.h2["What if these fail?" if question.cut else "What if calls fail?"],
+        asked.problem and note(h.p[with_code(asked.problem)], kind="unknown"),
         failing_list(question, effects),
         answers_list(answers, question, trials)
         if question.cut
