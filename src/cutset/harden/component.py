@@ -9,10 +9,14 @@ A small part is tabulated by trying all subsets. For a large one, upper and lowe
 
 As coverage is a whole number, bounds less than 1 apart decide. Where a gap stays, a mixed integer program closes it. So
 all is exact, and a program per budget is the exception.
+
+Each number has a choice behind it, which can be asked for. Of those that are equally good, it has the highest sum of
+APIRank; in a large part only nearly so, unless a program can look for it in a moment.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +26,8 @@ from cutset.harden.program import Aim, program_of, relaxed, solve
 from cutset.harden.reduced import CandidateClause, Soft
 
 MOST_SUBSETS = 2**12  # to be tried one by one
+QUICKLY_RANKED = 40  # candidates: a program that looks for the highest rank among so many takes some milliseconds
+_HINT = 1e-9  # by how much a rank may sway a walk: less than any difference in what is covered
 
 Numbers = NDArray[np.int64]
 
@@ -33,6 +39,7 @@ class ProblemPart:
     costs: dict[int, int]
     hard: list[CandidateClause]
     soft: list[Soft]
+    ranks: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,8 @@ class Table:
 
     first: int
     covered: Numbers
+    ranks: Numbers  # of the choices that cover so much
+    chosen: Callable[[int], frozenset[int]] = field(compare=False)  # such a choice, by the number of the cost
     proven: bool = True
 
 
@@ -58,21 +67,33 @@ def _by_subsets(part: ProblemPart) -> Table:
             all_hit &= subsets & sum(bit[each] for each in clause) != 0
         return all_hit
 
-    costs, covered = np.zeros_like(subsets), np.zeros_like(subsets)
+    costs, covered, ranks = (np.zeros_like(subsets) for _ in range(3))
     for candidate, cost in part.costs.items():
-        costs += cost * (subsets & bit[candidate] != 0)
+        there = subsets & bit[candidate] != 0
+        costs += cost * there
+        ranks += part.ranks.get(candidate, 0) * there
     for each in part.soft:
         covered += each.weight * hit(each.clauses)
     feasible = hit(part.hard)
     first, last = costs[feasible].min(), costs[feasible & (covered == covered[-1])].min()  # the last has all candidates
     best = np.zeros(last - first + 1, dtype=np.int64)
-    affordable = feasible & (costs <= last)
-    np.maximum.at(best, costs[affordable] - first, covered[affordable])
-    return Table(int(first), np.maximum.accumulate(best))
+    affordable = np.flatnonzero(feasible & (costs <= last))
+    scale = int(ranks[-1]) + 1
+    worth = covered * scale + ranks  # what covers more is worth more, and of what covers the same the higher rank
+    np.maximum.at(best, costs[affordable] - first, worth[affordable])
+    best = np.maximum.accumulate(best)
+
+    def chosen(number: int) -> frozenset[int]:
+        within = affordable[costs[affordable] <= first + number]
+        subset = int(within[np.argmax(worth[within])])
+        return frozenset(candidate for candidate, own in bit.items() if subset & own)
+
+    return Table(int(first), best // scale, best % scale, chosen)
 
 
 def _by_bounds(part: ProblemPart) -> Table:
-    program = program_of(part.costs, dict.fromkeys(part.costs, 0), part.hard, part.soft)
+    ranks = {candidate: part.ranks.get(candidate, 0) for candidate in part.costs}
+    program = program_of(part.costs, ranks, part.hard, part.soft)
     everything = [*part.hard, *(clause for each in part.soft for clause in each.clauses)]
     least = solve(program, Aim.LEAST_COST)
     full = solve(program_of(part.costs, dict.fromkeys(part.costs, 0), everything, ()), Aim.LEAST_COST)
@@ -97,11 +118,21 @@ def _by_bounds(part: ProblemPart) -> Table:
             walk.both_ways(answer.chosen, upper)
             proven = proven and answer.proven
             upper[: index + 1] = np.minimum(upper[: index + 1], walk.reached[index])
-    return Table(least.cost, walk.reached, proven and bool(gaps.min() == 0))
+
+    @cache
+    def chosen(number: int) -> frozenset[int]:
+        if len(part.costs) > QUICKLY_RANKED or not any(ranks.values()):
+            return walk.chosen(number)
+        limits = {"cost_at_most": int(costs[number]), "covered_at_least": int(walk.reached[number])}
+        best = solve(program, Aim.HIGHEST_RANK, **limits)
+        assert best is not None  # the walk found one
+        return best.chosen
+
+    return Table(least.cost, walk.reached, walk.ranks, chosen, proven and bool(gaps.min() == 0))
 
 
 class _Walk:
-    """Lower bounds: what choices that were come across cover."""
+    """Lower bounds: what choices that were come across cover, and these choices."""
 
     def __init__(self, part: ProblemPart, costs: Numbers) -> None:
         clauses = [*part.hard, *(clause for each in part.soft for clause in each.clauses)]
@@ -117,8 +148,25 @@ class _Walk:
         # What a clause is worth on the way: a share of its weakness; a hard one, more than all others.
         shares = [each.weight / len(each.clauses) for each in part.soft for _ in each.clauses]
         self._worth = np.array([sum(shares) + 1.0] * self._hard + shares)
+        ranks = np.array([part.ranks.get(candidate, 0) for candidate in part.costs])
+        self._ranks, self._scale = ranks, int(ranks.sum()) + 1
+        self._hint = _HINT * ranks / max(int(ranks.max(initial=0)), 1)
         self._first = int(costs[0])
-        self.reached = np.zeros(len(costs), dtype=np.int64)
+        self._best = np.full(len(costs), -1, dtype=np.int64)  # covered, and then rank: as one number
+        self._behind: dict[int, tuple[int, NDArray[np.uint8]]] = {}  # by cost: what it is worth, and which it is
+
+    @property
+    def reached(self) -> Numbers:
+        return self._best // self._scale
+
+    @property
+    def ranks(self) -> Numbers:
+        return self._best % self._scale
+
+    def chosen(self, number: int) -> frozenset[int]:
+        _, bits = max((each for cost, each in self._behind.items() if cost <= number), key=lambda each: each[0])
+        taken = np.unpackbits(bits, count=len(self._costs))
+        return frozenset(candidate for candidate, column in self._column.items() if taken[column])
 
     def both_ways(self, chosen: Iterable[int], upper: Numbers) -> None:
         """From this choice on, with ever more candidates and with ever fewer, as long as there are gaps ahead."""
@@ -126,7 +174,7 @@ class _Walk:
         start[[self._column[each] for each in chosen]] = True
         self._go(start.copy(), upper, adding=True)
         self._go(start, upper, adding=False)
-        self.reached = np.maximum.accumulate(self.reached)
+        self._best = np.maximum.accumulate(self._best)
 
     def _go(self, chosen: NDArray[np.bool_], upper: Numbers, *, adding: bool) -> None:
         gaps = np.flatnonzero(upper > self.reached) + self._first
@@ -134,13 +182,15 @@ class _Walk:
             cost = int(self._costs[chosen].sum())
             hits = self._in_clause @ chosen.astype(np.int64)
             if hits[: self._hard].all():
-                self._note(cost, hits[self._hard :] > 0)
+                self._note(cost, hits[self._hard :] > 0, chosen)
             if cost > gaps[-1] if adding else cost < gaps[0]:
                 return
             worth = (self._worth * (hits == (0 if adding else 1))) @ self._in_clause / self._costs
+            useful = worth > 0
+            worth += self._hint
             if adding:
                 candidate = int(np.argmax(np.where(chosen, -1.0, worth)))
-                if not worth[candidate] > 0:
+                if not useful[candidate]:
                     return
             else:
                 candidate = int(np.argmin(np.where(chosen, worth, np.inf)))
@@ -148,7 +198,12 @@ class _Walk:
                     return
             chosen[candidate] = adding
 
-    def _note(self, cost: int, hit: NDArray[np.bool_]) -> None:
-        if 0 <= cost - self._first < len(self.reached):
-            covered = int(self._weights @ np.logical_and.reduceat(hit, self._starts)) if len(self._starts) else 0
-            self.reached[cost - self._first] = max(self.reached[cost - self._first], covered)
+    def _note(self, cost: int, hit: NDArray[np.bool_], chosen: NDArray[np.bool_]) -> None:
+        number = cost - self._first
+        if not 0 <= number < len(self._best):
+            return
+        covered = int(self._weights @ np.logical_and.reduceat(hit, self._starts)) if len(self._starts) else 0
+        worth = covered * self._scale + int(self._ranks @ chosen)
+        if worth > self._best[number]:
+            self._best[number] = worth
+            self._behind[number] = (worth, np.packbits(chosen))

@@ -4,10 +4,11 @@ One program per budget would not do for thousands of APIs. But weaknesses tie ca
 a clause, and most have few candidates: the problem falls apart into parts that have nothing in common but the budget.
 Each has a table of what it covers at which cost (`component`), and two tables combine into one by the best split of
 each cost, a knapsack over the parts. They are combined in pairs, then in pairs of pairs, so that n budgets take some n²
-additions in arrays. Which candidates to choose for a budget, `choose` tells.
+additions in arrays. Which candidates to choose for a budget is found on the way back, from the whole to its parts: in a
+moment, for any budget. `choose` finds as good ones by a program of its own.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,10 +16,13 @@ import numpy as np
 
 from cutset.errors import InputError
 from cutset.harden.component import MOST_SUBSETS, ProblemPart, Table, tabulated
-from cutset.harden.problem import Problem
+from cutset.harden.problem import Choice, Problem, choice_of
 from cutset.harden.reduced import Reduced, reduced
 
 MOST_UNITS = 200_000  # of cost, in all: the time to combine tables grows with the square
+_LARGEST = 2**62  # that what is covered and the ranks of it may come to as one number
+_ZERO = np.zeros(1, dtype=np.int64)
+_EMPTY = Table(0, _ZERO, _ZERO, lambda _: frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,16 @@ class Frontier:
 
 
 def frontier(problem: Problem, *, most_subsets: int = MOST_SUBSETS) -> Frontier:
-    """Parts of the problem with at most so many subsets are tabulated by trying them all."""
+    return frontier_with_choices(problem, most_subsets=most_subsets)[0]
+
+
+def frontier_with_choices(
+    problem: Problem, *, most_subsets: int = MOST_SUBSETS
+) -> tuple[Frontier, Callable[[int], Choice]]:
+    """And the choice behind each of its points, by position: of those that cover as much, the one of highest rank.
+
+    Parts of the problem with at most so many subsets are tabulated by trying them all.
+    """
     small = reduced(problem)
     if small.impossible:
         raise InputError(
@@ -73,7 +86,11 @@ def frontier(problem: Problem, *, most_subsets: int = MOST_SUBSETS) -> Frontier:
         )
         for cost, weight, gain in zip(costs, covered, gains, strict=True)
     )
-    return Frontier(points, _knee(costs, covered), table.proven)
+
+    def choice(position: int) -> Choice:
+        return choice_of(problem, points[position].budget, table.chosen(rises[position]), proven=table.proven)
+
+    return Frontier(points, _knee(costs, covered), table.proven), choice
 
 
 def _knee(costs: Sequence[int], covered: Sequence[int]) -> int:
@@ -100,9 +117,11 @@ def _parts(small: Reduced) -> Iterator[ProblemPart]:
         first, *others = (candidate for clause in clauses for candidate in clause)
         for other in others:
             parent[root(other)] = root(first)
+    coarser = 1 + small.total * sum(small.ranks.values()) // _LARGEST
     found = {candidate: ProblemPart({}, [], []) for candidate in small.costs if root(candidate) == candidate}
     for candidate, cost in small.costs.items():
         found[root(candidate)].costs[candidate] = cost
+        found[root(candidate)].ranks[candidate] = small.ranks[candidate] // coarser
     for clause in small.hard:
         found[root(next(iter(clause)))].hard.append(clause)
     for each in small.soft:
@@ -112,7 +131,7 @@ def _parts(small: Reduced) -> Iterator[ProblemPart]:
 
 def _combined(tables: Sequence[Table]) -> Table:
     """Neighbours in pairs, then pairs of pairs, down to one table."""
-    level = sorted(tables, key=lambda table: len(table.covered)) or [Table(0, np.zeros(1, dtype=np.int64))]
+    level = sorted(tables, key=lambda table: len(table.covered)) or [_EMPTY]
     while len(level) > 1:
         odd = level[-1:] if len(level) % 2 else []
         level = [*map(_pair, level[::2], level[1::2]), *odd]
@@ -121,9 +140,19 @@ def _combined(tables: Sequence[Table]) -> Table:
 
 def _pair(one: Table, other: Table) -> Table:
     short, long = sorted((one, other), key=lambda table: len(table.covered))
-    width = len(long.covered)
-    covered = np.zeros(len(short.covered) + width - 1, dtype=np.int64)
-    for share, of_short in enumerate(short.covered):
-        there = covered[share : share + width]
-        np.maximum(there, of_short + long.covered, out=there)
-    return Table(short.first + long.first, covered, short.proven and long.proven)
+    scale = int(short.ranks.max() + long.ranks.max()) + 1
+    of_short, of_long = (table.covered * scale + table.ranks for table in (short, long))
+    width = len(of_long)
+    worth = np.zeros(len(of_short) + width - 1, dtype=np.int64)
+    for share, own in enumerate(of_short):
+        there = worth[share : share + width]
+        np.maximum(there, own + of_long, out=there)
+
+    def chosen(number: int) -> frozenset[int]:
+        """By the split that is worth the most."""
+        lowest = max(0, number - width + 1)
+        shares = np.arange(lowest, min(number, len(of_short) - 1) + 1)
+        share = int(shares[np.argmax(of_short[shares] + of_long[number - shares])])
+        return short.chosen(share) | long.chosen(number - share)
+
+    return Table(short.first + long.first, worth // scale, worth % scale, chosen, short.proven and long.proven)

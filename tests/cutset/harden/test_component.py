@@ -56,4 +56,5 @@ def test_a_large_part_is_tabulated_without_trying_everything() -> None:
 
 
 def test_a_table_is_taken_for_proven_unless_it_says_otherwise() -> None:
-    assert Table(0, np.zeros(1, dtype=np.int64)).proven
+    nothing = np.zeros(1, dtype=np.int64)
+    assert Table(0, nothing, nothing, lambda _: frozenset()).proven

@@ -3,11 +3,11 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.samples.hardening_problems import all_choices, problems
+from tests.samples.hardening_problems import all_choices, best_of, problems
 
 from cutset.errors import InputError
 from cutset.harden.choose import choose
-from cutset.harden.frontier import frontier
+from cutset.harden.frontier import frontier, frontier_with_choices
 from cutset.harden.problem import Candidate, Choice, Problem, Weakness
 
 
@@ -36,20 +36,36 @@ def test_every_point_is_the_best_of_all_choices_and_none_is_missing(problem: Pro
     assert [point.covered for point in found.points] == pytest.approx([covered for _, covered in expected], rel=1e-5)
 
 
+@settings(max_examples=100, deadline=None)
+@given(problems(), st.sampled_from([1, 2**12]))
+def test_behind_every_point_is_a_choice_as_good_as_the_best(problem: Problem, most_subsets: int) -> None:
+    if not all_choices(problem):
+        return
+    found, choice_at = frontier_with_choices(problem, most_subsets=most_subsets)
+    for position, point in enumerate(found.points):
+        choice, best = choice_at(position), best_of(problem, point.budget)
+        assert best is not None
+        assert choice.proven
+        assert (choice.covered, choice.cost) == pytest.approx(best[:2], rel=1e-5)
+        if most_subsets > 1:  # else a part may be large, and its rank but nearly the highest
+            assert sum(each.rank for each in choice.chosen) == pytest.approx(best[2], rel=1e-4)
+
+
 @pytest.mark.parametrize("cost", [1.0, 2.5])
 def test_the_frontier_of_a_larger_system_agrees_with_one_program_per_budget(cost: float) -> None:
     chance = Random(7)
     candidates = tuple(Candidate(f"api-{number}", cost=cost) for number in range(60))
     clauses = [frozenset(chance.sample(range(60), chance.choice((1, 1, 2, 2, 3)))) for _ in range(90)]
     problem = Problem(candidates, tuple(Weakness(f"r{n % 9}", (c,), hard=n % 9 == 0) for n, c in enumerate(clauses)))
-    found = frontier(problem)
+    found, choice_at = frontier_with_choices(problem)
     assert found.proven
     assert found.points[-1].coverage == 1
     for position in range(0, len(found.points), 7):
-        choice = choose(problem, found.points[position].budget)
-        assert isinstance(choice, Choice)
-        assert choice.proven
-        assert (choice.covered, choice.cost) == (found.points[position].covered, found.points[position].budget)
+        for choice in (choose(problem, found.points[position].budget), choice_at(position)):
+            assert isinstance(choice, Choice)
+            assert choice.proven
+            assert (choice.covered, choice.cost) == (found.points[position].covered, found.points[position].budget)
+            assert not any(each.hard for each in choice.remaining)
 
 
 def test_it_goes_from_what_high_priority_needs_to_full_coverage() -> None:
