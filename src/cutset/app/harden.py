@@ -11,15 +11,14 @@ from cutset.app.explore import explore, open_laboratory, tried_in
 from cutset.app.guarding import guarded, shown_as_active
 from cutset.app.harden_grounds import Grounds, bounds_of_rates, failure_rates_of, gather, known_rates
 from cutset.app.harden_place import Apply, Steps, opened_place, services_of_file
-from cutset.app.harden_problem import HardenOptions, best_choice, classes_of, posed_problem
+from cutset.app.harden_problem import HardenOptions, Posed, best_choice, classes_of, pose
 from cutset.app.harden_undo import put_right
 from cutset.app.report import read_campaign
 from cutset.config.explore import Config
 from cutset.config.harden import HardenChoice
-from cutset.errors import InputError, UsageError
+from cutset.errors import InputError, TargetError, UsageError
 from cutset.guards.brake import Brake
-from cutset.harden.decision import Decision, Hardening, advice_of, sites_of
-from cutset.harden.frontier import frontier
+from cutset.harden.decision import Decision, Hardening, TriedHardening, advice_of, sites_of
 from cutset.harden.odds import Odds, hardened_by, odds_of, within_bounds
 from cutset.harden.verification import verification_of
 from cutset.inject.local.change import require_changeable
@@ -37,7 +36,9 @@ from cutset.model.hardening import (
     MeshRestored,
 )
 from cutset.model.outcome import Verdict
-from cutset.model.run import Loop, RunFinished, RunStarted
+from cutset.model.run import Loop, RunFinished, RunRecord, RunStarted
+from cutset.report.hardening.markdown import to_markdown
+from cutset.report.hardening.page import hardening_page
 from cutset.report.replaying import replay_command, resume_command, undo_command
 from cutset.store.ledger import Ledger, open_ledger
 from cutset.store.runs import campaign_events, fingerprint, hardening_events, new_run, resumed_run
@@ -48,21 +49,30 @@ TrialEvent = HardeningEvent | CampaignEvent  # of a campaign: when it is explore
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    grounds: Grounds
-    wishes: HardenChoice
-    options: HardenOptions
+    posed: Posed
     decision: Decision
+
+    @property
+    def grounds(self) -> Grounds:
+        return self.posed.grounds
 
 
 def decide(store: Path, campaign: str, wishes: HardenChoice, options: HardenOptions) -> Decided:
     """What to harden, proven best. The campaign is by default the latest."""
-    grounds = gather(read_campaign(store, campaign), store, wishes)
+    return decided_on(posed_on(gather(read_campaign(store, campaign), store, wishes), wishes, options))
+
+
+def posed_on(grounds: Grounds, wishes: HardenChoice, options: HardenOptions) -> Posed:
     if not grounds.findings:
         raise UsageError(f"Campaign `{grounds.campaign.id}` has no findings: there is nothing to harden")
-    problem = posed_problem(grounds, wishes, options)
-    choice = best_choice(problem, grounds, wishes, options)
-    decision = Decision(tuple(grounds.findings), problem, choice, grounds.evidence, wishes.fallbacks)
-    return Decided(grounds, wishes, options, decision)
+    return pose(grounds, wishes, options)
+
+
+def decided_on(posed: Posed) -> Decided:
+    """For the budget of its options."""
+    grounds, choice = posed.grounds, best_choice(posed)
+    decision = Decision(tuple(grounds.findings), posed.problem, choice, grounds.evidence, posed.wishes.fallbacks)
+    return Decided(posed, decision)
 
 
 async def try_out(
@@ -77,18 +87,7 @@ async def try_out(
         _require_decided(grounds)
         if steps.apply is Apply.LOCAL:
             await asyncio.to_thread(require_changeable, steps.mesh_file or Path())
-    started = RunStarted(
-        loop=Loop.HARDENING,
-        fingerprint=fingerprint(
-            campaign=grounds.campaign.id,
-            options=[decided.options, decided.wishes, steps],
-            traces=grounds.traces,
-            requests=config.requests,
-            target=(config.target.url, config.target.environment),
-        ),
-        command="harden",
-        config=str(config.path or ""),
-    )
+    started = _as_it_starts(decided, steps, config)
     Brake(grounds.store).check()
     if steps.apply is Apply.ISTIO and not resume:
         await put_right(grounds.store)
@@ -127,6 +126,28 @@ async def try_out(
         yield finished
 
 
+def can_resume(run: RunRecord, decided: Decided, steps: Steps, config: Config) -> bool:
+    """Whether this unfinished run was begun for the same."""
+    same = _as_it_starts(decided, steps, _as_explored(config, decided.grounds.campaign.summary.started))
+    return not run.finished and dict(run.started.fingerprint) == dict(same.fingerprint)
+
+
+def _as_it_starts(decided: Decided, steps: Steps, config: Config) -> RunStarted:
+    grounds = decided.grounds
+    return RunStarted(
+        loop=Loop.HARDENING,
+        fingerprint=fingerprint(
+            campaign=grounds.campaign.id,
+            options=[decided.posed.options, decided.posed.wishes, steps],
+            traces=grounds.traces,
+            requests=config.requests,
+            target=(config.target.url, config.target.environment),
+        ),
+        command="harden",
+        config=str(config.path or ""),
+    )
+
+
 def _rechecked_in(config: Config, steps: Steps) -> str:
     if not steps.verify:
         return "nothing: a hardening is put into the mesh, and requests are sent without faults"
@@ -138,27 +159,63 @@ def conclude(decided: Decided, steps: Steps, events: Sequence[TrialEvent] = ()) 
     decision, grounds = decided.decision, decided.grounds
     trial = next((event for event in events if isinstance(event, HardeningStarted)), None)
     observed = next((event for event in events if isinstance(event, CallsObserved)), None)
-    change = next((event for event in events if isinstance(event, MeshChanging)), None)
-    again = _campaign_in(events)
+    tried = tried_hardening(events, grounds.campaign, _campaign_in(events), grounds.store)
     return Hardening(
         campaign=grounds.campaign.id,
-        level=decided.options.level,
-        objective=decided.options.objective,
+        level=decided.posed.options.level,
+        objective=decided.posed.options.objective,
         decision=decision,
-        frontier=frontier(decision.problem),
+        frontier=decided.posed.frontier,
         sites=sites_of(decision, trial.services if trial else services_of_file(steps.mesh_file), observed),
         odds=_odds(decided),
+        change=tried.change,
+        undo=tried.undo,
+        health=tried.health,
+        restored=tried.restored,
+        verification=tried.verification,
+        replay=tried.replay,
+    )
+
+
+def tried_hardening(
+    events: Sequence[TrialEvent], known: Campaign, again: Campaign | None, store: Path
+) -> TriedHardening:
+    """From the events of a hardening, the campaign that it is against, and the one that it explored afterwards."""
+    change = next((event for event in events if isinstance(event, MeshChanging)), None)
+    return TriedHardening(
         change=change,
-        undo=undo_command(change, grounds.store) if change else "",
+        undo=undo_command(change, store) if change else "",
         health=next((event for event in reversed(events) if isinstance(event, HealthJudged)), None),
         restored=next((event for event in events if isinstance(event, MeshRestored) and not event.interrupted), None),
         verification=verification_of(
             [event for event in events if isinstance(event, HardeningEvent)],
-            grounds.campaign.summary,
+            known.summary,
             again.summary if again else None,
         ),
-        replay=replay_command(again.started, grounds.store) if again else "",
+        replay=replay_command(again.started, store) if again else "",
     )
+
+
+def at_the_knee(decided: Decided, steps: Steps) -> Hardening:
+    """What the budget would come to from which on more of it brings little."""
+    posed = decided.posed
+    return conclude(decided_on(posed.within(posed.frontier.points[posed.frontier.knee].budget)), steps)
+
+
+def write_page(file: Path, hardening: Hardening, knee: Hardening | None = None) -> None:
+    _write(file, hardening_page(hardening, knee))
+
+
+def write_markdown(file: Path, hardening: Hardening) -> None:
+    _write(file, to_markdown(hardening))
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise TargetError(f"Cannot write `{file}`: {error.strerror}", hint="Name another file") from error
 
 
 def write_manifests(hardening: Hardening, into: Path) -> list[Path]:
@@ -224,13 +281,13 @@ def _campaign_in(events: Sequence[TrialEvent]) -> Campaign | None:
 def _odds(decided: Decided) -> Odds | None:
     decision, grounds = decided.decision, decided.grounds
     try:
-        known = known_rates(grounds, decided.wishes)
+        known = known_rates(grounds, decided.posed.wishes)
     except InputError:
         return None
     classes = classes_of(grounds, decision.problem)
     hardened = hardened_by(decision.problem, decision.choice)
-    odds = odds_of(classes, grounds.findings, failure_rates_of(grounds, decided.wishes), hardened)
-    odds = within_bounds(odds, classes, bounds_of_rates(known, decided.wishes), hardened)
+    odds = odds_of(classes, grounds.findings, failure_rates_of(grounds, decided.posed.wishes), hardened)
+    odds = within_bounds(odds, classes, bounds_of_rates(known, decided.posed.wishes), hardened)
     unseen = "not seen: counted as one a day"
     return replace(
         odds, rates=known, traffic_from={each.name: grounds.traffic_from.get(each.name, unseen) for each in classes}

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from cutset.config.explore import Config, load_mesh
 from cutset.errors import CutsetError, UsageError
+from cutset.harden.decision import Decision
 from cutset.inject.local.mesh import refused_by_envoy
 from cutset.model.cluster import IstioPlace
+from cutset.model.hardening import CallsObserved, MeshChanging
 from cutset.model.mesh import MeshService
 from cutset.verify.local import FilePlace
 from cutset.verify.observe import ObservingLaboratory
@@ -54,6 +56,14 @@ async def opened_place(steps: Steps, config: Config, laboratory: ObservingLabora
         file = steps.mesh_file if steps.apply else None
         place = FilePlace(file, partial(_refused, file)) if file else None
         yield place, services_of_file(steps.mesh_file)
+
+
+async def foreseen_change(decision: Decision, steps: Steps) -> MeshChanging | None:
+    """What would be put into the file of the local mesh, as far as is known before calls are timed; touches nothing."""
+    if steps.apply is not Apply.LOCAL or steps.mesh_file is None:
+        return None
+    plan = FilePlace(steps.mesh_file).plan(decision, services_of_file(steps.mesh_file), CallsObserved(efforts={}))
+    return (await plan).change
 
 
 def services_of_file(mesh_file: Path | None) -> tuple[MeshService, ...]:

@@ -1,17 +1,19 @@
-"""The problem that findings and wishes pose, and its best solution by either objective."""
+"""The problem that findings and wishes pose, and its best solution for any budget, by either objective."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from cutset.app.harden_grounds import Grounds, failure_rates_of
 from cutset.config.harden import HardenChoice, Objective
 from cutset.errors import UsageError
 from cutset.harden.availability import best_for_availability
 from cutset.harden.choose import Infeasible, choose
+from cutset.harden.frontier import Frontier, frontier_with_choices
 from cutset.harden.needs import softened_by_errors
 from cutset.harden.odds import request_classes
 from cutset.harden.probability import RequestClass
 from cutset.harden.problem import CandidateLevel, Choice, Problem, busiest, callers_of, choice_of, problem_of
+from cutset.harden.reduced import reduced
 from cutset.harden.remedies.authority import decides_who_may
 from cutset.model.point import Point
 from cutset.model.wording import known_names
@@ -26,6 +28,29 @@ class HardenOptions:
     level: CandidateLevel = CandidateLevel.API
     objective: Objective = Objective.COVERAGE
     high: tuple[str, ...] = ()  # requests whose findings must all be covered
+
+
+@dataclass(frozen=True, slots=True)
+class Posed:
+    """All but the budget is settled: what each would buy can be asked."""
+
+    grounds: Grounds
+    wishes: HardenChoice
+    options: HardenOptions
+    problem: Problem
+    frontier: Frontier
+    covering: Callable[[int], Choice]  # by position on the frontier: the choice that covers the most
+
+    def within(self, budget: float) -> "Posed":
+        return replace(self, options=replace(self.options, budget=budget))
+
+
+def pose(grounds: Grounds, wishes: HardenChoice, options: HardenOptions) -> Posed:
+    """Raises UsageError if no budget does what is wished."""
+    problem = posed_problem(grounds, wishes, options)
+    if reduced(problem).impossible:
+        raise _infeasible(problem, options.budget)
+    return Posed(grounds, wishes, options, problem, *frontier_with_choices(problem))
 
 
 def posed_problem(grounds: Grounds, wishes: HardenChoice, options: HardenOptions) -> Problem:
@@ -54,23 +79,30 @@ def posed_problem(grounds: Grounds, wishes: HardenChoice, options: HardenOptions
     return problem
 
 
-def best_choice(problem: Problem, grounds: Grounds, wishes: HardenChoice, options: HardenOptions) -> Choice:
-    found = choose(problem, options.budget)
-    if isinstance(found, Infeasible):
-        message, hint = infeasible_message(found)
-        raise UsageError(message, hint=hint)
-    if options.objective is Objective.COVERAGE:
-        return found
+def best_choice(posed: Posed) -> Choice:
+    """For the budget of the options. Raises UsageError if it does not cover what must be."""
+    problem, budget = posed.problem, posed.options.budget
+    if budget + 1e-9 < posed.frontier.points[0].budget:
+        raise _infeasible(problem, budget)
+    if posed.options.objective is Objective.COVERAGE:
+        return replace(posed.covering(posed.frontier.at(budget)), budget=budget)
     best = best_for_availability(
-        classes_of(grounds, problem),
+        classes_of(posed.grounds, problem),
         problem.candidates,
-        options.budget,
-        failure_rates_of(grounds, wishes),
+        budget,
+        failure_rates_of(posed.grounds, posed.wishes),
         required=[clause for each in problem.weaknesses if each.hard for clause in each.clauses],
     )
     assert best is not None  # as the budget covers what is required
     chosen = [problem.candidates.index(each) for each in best.chosen]
-    return choice_of(problem, options.budget, chosen, proven=best.proven)
+    return choice_of(problem, budget, chosen, proven=best.proven)
+
+
+def _infeasible(problem: Problem, budget: float) -> UsageError:
+    found = choose(problem, budget)
+    assert isinstance(found, Infeasible)
+    message, hint = infeasible_message(found)
+    return UsageError(message, hint=hint)
 
 
 def classes_of(grounds: Grounds, problem: Problem) -> list[RequestClass]:

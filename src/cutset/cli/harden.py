@@ -10,7 +10,17 @@ from typing import Annotated
 
 import typer
 
-from cutset.app.harden import TrialEvent, conclude, decide, exit_code, try_out, write_manifests
+from cutset.app.harden import (
+    TrialEvent,
+    at_the_knee,
+    conclude,
+    decide,
+    exit_code,
+    try_out,
+    write_manifests,
+    write_markdown,
+    write_page,
+)
 from cutset.app.harden_place import Apply, Steps
 from cutset.app.harden_problem import HardenOptions
 from cutset.app.harden_undo import is_undone, undo
@@ -51,6 +61,12 @@ def harden_command(
     ] = None,
     write: Annotated[Path | None, typer.Option("--write", help="Write Istio manifests into this folder.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw coverage over budget into this SVG file.")] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write it all into this page, which needs nothing from elsewhere.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Write it into this file, for a comment on a pull request.")
+    ] = None,
     apply: Annotated[
         Apply | None, typer.Option("--apply", help="Change the running local mesh, or the cluster.")
     ] = None,
@@ -82,6 +98,7 @@ def harden_command(
     - `cutset harden --budget 3`
     - `cutset harden --high "GET /" --cost costs.yaml --plot frontier.svg`
     - `cutset harden --objective availability --level call-site`
+    - `cutset harden --html harden.html --markdown comment.md`: to be mailed, and for a pull request
     - `cutset harden --write k8s/`: VirtualServices and DestinationRules; what exists is merged with or refused
     - `cutset harden --apply local --verify`: does it help?
     - `cutset harden --apply istio --verify`: the same in the cluster of the section `istio` in cutset.yaml
@@ -106,6 +123,10 @@ def harden_command(
     found = conclude(decided, steps, events)
     if plot:
         plot.write_text(frontier_svg(found.frontier, budget=budget))
+    if html:
+        write_page(html, found, at_the_knee(decided, steps))
+    if markdown:
+        write_markdown(markdown, found)
     try:
         written = write_manifests(found, write) if write else []
     except UsageError:

@@ -120,7 +120,7 @@ def _by_bounds(part: ProblemPart) -> Table:
             upper[: index + 1] = np.minimum(upper[: index + 1], walk.reached[index])
 
     @cache
-    def chosen(number: int) -> frozenset[int]:
+    def behind(number: int) -> frozenset[int]:
         if len(part.costs) > QUICKLY_RANKED or not any(ranks.values()):
             return walk.chosen(number)
         limits = {"cost_at_most": int(costs[number]), "covered_at_least": int(walk.reached[number])}
@@ -128,7 +128,7 @@ def _by_bounds(part: ProblemPart) -> Table:
         assert best is not None  # the walk found one
         return best.chosen
 
-    return Table(least.cost, walk.reached, walk.ranks, chosen, proven and bool(gaps.min() == 0))
+    return Table(least.cost, walk.reached, walk.ranks, behind, proven and bool(gaps.min() == 0))
 
 
 class _Walk:

@@ -41,8 +41,20 @@ class HardenedSite:
     declined: tuple[Declined, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Hardening:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriedHardening:
+    """What became of it on the running system, as far as it was tried."""
+
+    change: MeshChanging | None = None  # what was put into the mesh
+    undo: str = ""  # the command that takes it out again; empty if nothing was put
+    health: HealthJudged | None = None  # of the requests, since
+    restored: MeshRestored | None = None  # it was taken out again
+    verification: Verification | None = None
+    replay: str = ""  # the command that tries what verification found again; it takes the id as its last word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hardening(TriedHardening):
     """What it all comes to: the decision, what to do, and, where that was tried, whether it helped."""
 
     campaign: str
@@ -52,12 +64,36 @@ class Hardening:
     frontier: Frontier
     sites: tuple[HardenedSite, ...]
     odds: Odds | None = None  # None: failure rates are not known
-    change: MeshChanging | None = None  # what was put into the mesh
-    undo: str = ""  # the command that takes it out again; empty if nothing was put
-    health: HealthJudged | None = None  # of the requests, since
-    restored: MeshRestored | None = None  # it was taken out again
-    verification: Verification | None = None
-    replay: str = ""  # the command that tries what verification found again; it takes the id as its last word
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedCut:
+    """A finding that a candidate of the choice takes away."""
+
+    finding: Finding
+    together_with: tuple[str, ...] = ()  # other candidates of the choice, without which it would stay
+
+
+def removed_by(decision: Decision) -> dict[str, tuple[RemovedCut, ...]]:
+    """By the name of each candidate of the choice; several may take away the same."""
+    known, problem = {each.id: each for each in decision.findings}, decision.problem
+    chosen = {index for index, each in enumerate(problem.candidates) if each in decision.choice.chosen}
+    removed: dict[str, list[RemovedCut]] = {each.name: [] for each in decision.choice.chosen}
+    for weakness in problem.weaknesses:
+        if weakness.mitigated_by(problem.already) or not weakness.mitigated_by(problem.already | chosen):
+            continue
+        helpful = sorted(chosen & frozenset().union(*weakness.clauses))
+        needed = [each for each in helpful if not weakness.mitigated_by(problem.already | (chosen - {each}))]
+        for each in helpful:
+            others = tuple(problem.candidates[other].name for other in needed if other != each)
+            removed[problem.candidates[each].name].append(RemovedCut(known[weakness.finding], others))
+    return {name: tuple(each) for name, each in removed.items()}
+
+
+def remaining(decision: Decision) -> tuple[Finding, ...]:
+    """What the choice leaves, the smallest first."""
+    left = {each.finding for each in decision.choice.remaining}
+    return tuple(sorted((each for each in decision.findings if each.id in left), key=lambda each: len(each.cut)))
 
 
 def sites_of(

@@ -6,7 +6,7 @@ from tests.samples.campaign import audited
 from tests.samples.hardening import EVENTS, RATES, TRAFFIC, fill, ingest_home_pages
 
 from cutset.app.harden_grounds import gather
-from cutset.app.harden_problem import HardenOptions, best_choice, posed_problem
+from cutset.app.harden_problem import HardenOptions, best_choice, pose
 from cutset.app.report import read_campaign
 from cutset.config.harden import ApiChoice, HardenChoice, Objective
 from cutset.errors import InputError, UsageError
@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> Path:
 
 def best(store: Path, wishes: HardenChoice = HardenChoice(), **options: object) -> Choice:  # noqa: B008 -- it is frozen
     known, wanted = gather(read_campaign(store), store, wishes), HardenOptions(**options)  # type: ignore[arg-type]
-    return best_choice(posed_problem(known, wishes, wanted), known, wishes, wanted)
+    return best_choice(pose(known, wishes, wanted))
 
 
 def names(choice: Choice) -> set[str]:

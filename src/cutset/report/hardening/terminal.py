@@ -7,7 +7,6 @@ from rich.markup import escape
 
 from cutset.harden.choose import Infeasible
 from cutset.harden.decision import HardenedSite, Hardening
-from cutset.harden.failure_rates import FailureRate, Source
 from cutset.harden.frontier import Frontier
 from cutset.harden.importance import caveat, in_words
 from cutset.harden.odds import Odds
@@ -17,11 +16,11 @@ from cutset.model.hardening import CutRechecked, Effort, MeshChanging, MeshResto
 from cutset.model.outcome import Verdict
 from cutset.model.wording import count
 from cutset.report.campaign.terminal import describe_cut
+from cutset.report.hardening.wording import interval, rate_in_words, sites_in_words
 
 LIKELIEST_SHOWN = 5
 IMPORTANT_SHOWN = 3
 RATES_SHOWN = 8
-_LEVELS = {"api": "API", "call-site": "call site"}
 
 
 def to_lines(found: Hardening, written: Sequence[Path] = ()) -> Iterator[str]:
@@ -29,8 +28,7 @@ def to_lines(found: Hardening, written: Sequence[Path] = ()) -> Iterator[str]:
     choice, total = found.decision.choice, len(found.decision.problem.weaknesses)
     gone = total - len(choice.remaining)
     proof = "proven best" if choice.proven else "not proven best"
-    sites = count(len({each.site for each in choice.chosen}), _LEVELS.get(found.level, found.level))
-    yield f"[bold]Harden {sites}[/] of cost {choice.cost:g}  [dim]{proof}[/]"
+    yield f"[bold]Harden {sites_in_words(found)}[/] of cost {choice.cost:g}  [dim]{proof}[/]"
     afvr = expected_afvr(found.decision.problem, choice)
     yield f"That mitigates {gone} of {count(total, 'finding')}; AFVR would be {afvr:.3f}"
     for number, site in enumerate(found.sites, start=1):
@@ -92,8 +90,8 @@ def _frontier_lines(frontier: Frontier, choice: Choice) -> Iterator[str]:
 
 
 def _odds_lines(odds: Odds) -> Iterator[str]:
-    before = f"{odds.failed_before:,.3g}{_between(odds.failed_before_between)}"
-    after = f"{odds.failed_after:,.3g}{_between(odds.failed_after_between)}"
+    before = f"{odds.failed_before:,.3g}{interval(odds.failed_before_between)}"
+    after = f"{odds.failed_after:,.3g}{interval(odds.failed_after_between)}"
     yield f"Of {odds.per_day:,.0f} requests a day {before} fail for known causes; hardened, {after}"
     yield from _sources_of(odds)
     for finding, failed in odds.likeliest[:LIKELIEST_SHOWN]:
@@ -102,30 +100,16 @@ def _odds_lines(odds: Odds) -> Iterator[str]:
     yield from _importance_lines(odds)
 
 
-def _between(bounds: tuple[float, float] | None) -> str:
-    return f" ({bounds[0]:,.3g} to {bounds[1]:,.3g})" if bounds and bounds[0] < bounds[1] else ""
-
-
 def _sources_of(odds: Odds) -> Iterator[str]:
     """Where the numbers come from: they are worth no more than that."""
-    if _between(odds.failed_before_between):
+    if interval(odds.failed_before_between):
         yield "  [dim]in brackets: with all rates at the low or the high end of their intervals (95 %)[/]"
     for request, source in odds.traffic_from.items():
         yield f"  [dim]traffic of {escape(request)}: {escape(source)}[/]"
     for point, rate in sorted(odds.rates.items(), key=lambda each: -each[1].rate)[:RATES_SHOWN]:
-        yield f"  [dim]{escape(str(point))} fails in {escape(_rate(rate))}[/]"
+        yield f"  [dim]{escape(str(point))} fails in {escape(rate_in_words(rate))}[/]"
     if (more := len(odds.rates) - RATES_SHOWN) > 0:
         yield f"  [dim]and {count(more, 'rate')} more, in `--json`[/]"
-
-
-def _rate(rate: FailureRate) -> str:
-    share = f"{rate.rate:.3g} of calls"
-    if rate.source is Source.GIVEN:
-        return f"{share} (given)"
-    seen = f"{rate.calls.failed:,} of {rate.calls.total:,}"
-    if rate.source is Source.POOLED:
-        return f"{share} ({rate.low:.2g} to {rate.high:.2g}): never seen, so that all calls stand for it, {seen}"
-    return f"{share} ({rate.low:.2g} to {rate.high:.2g}): {seen} were seen to"
 
 
 def _importance_lines(odds: Odds) -> Iterator[str]:
