@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden bench-truth bench-effects bench-impact istio test-istio test-istio-1 test-istio-2 test-istio-3 bench-istio dist protos clean
+.PHONY: help setup demo test test-fast check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden bench-truth bench-effects bench-impact istio test-istio test-istio-1 test-istio-2 test-istio-3 bench-istio dist docs screenshots protos clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | expand -t 22
@@ -94,13 +94,21 @@ bench-istio: $(READY) ## install, isolation, cost and answers in that Istio; end
 dist: $(READY) ## build both distributions, prove each in empty environments; ends with one JSON line
 	@$(BIN)/python -m checks.dist
 
+# The notice is about the next major version of MkDocs; the switch is its authors' own.
+docs: $(READY) ## build the documentation into site/; a broken link or any other warning is an error
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html; to search in it: $(BIN)/python -m http.server --bind 127.0.0.1 --directory site"
+
+screenshots: $(READY) ## take the pictures of the dashboard anew, of the real demo (needs Chromium)
+	@$(BIN)/python docs/screenshots.py
+
 PROTOS := cutset_demo/boutique.proto cutset/inject/marking/check.proto
 
 protos: $(READY) ## regenerate the code of protocol buffers: the boutique's, and of what Envoy asks
 	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. $(PROTOS)
 
 clean: ## remove the environment and all caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(READY): pyproject.toml agent/pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "error: $(PYTHON) not found; install Python 3.11 or newer, or set PYTHON=…" >&2; exit 2; }
