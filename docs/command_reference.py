@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def command_reference() -> str:
-    parts = [BEGINNING, _table(["", "", ""], _index())]
+    parts = [BEGINNING, _table(["group", "command", "what it does"], _index())]
     for group, commands in GROUPS.items():
         parts.append(f"## {group}\n")
         for name in commands:
@@ -58,10 +58,10 @@ def _section(command: Any, name: str, *, heading: str) -> list[str]:
     options = [each for each in command.params if each.param_type_name == "option" and not each.hidden]
     usage = [name, *(["[OPTIONS]"] if options else []), *map(_usage, arguments)]
     parts = [f"{heading} `{name}`\n", f"```text\n{' '.join(usage)}\n```\n", f"{(command.help or '').strip()}\n"]
-    if rows := [(f"`{_word(each)}`", "", _escaped(each.help)) for each in arguments if each.help]:
-        parts.append(_table(["argument", "", ""], rows))
+    if rows := [(f"`{_word(each)}`", _escaped(each.help)) for each in arguments if each.help]:
+        parts.append(_table(["argument", "meaning"], rows))
     if options:
-        parts.append(_table(["option", "default", ""], [_row(each, context) for each in options]))
+        parts.append(_table(["option", "default", "meaning"], [_row(each, context) for each in options]))
     return parts
 
 
