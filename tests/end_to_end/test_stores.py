@@ -67,6 +67,10 @@ def test_stores_and_third_parties_are_searched_together_with_services(shop: Cach
     assert audited["GET /charge"].calls == {BANK}
     assert not any(each.uncoverable for each in audited.values())
     assert (again.outcome.verdict, again.outcome.fired) == (Verdict.FAILED, {CATALOGUE, CACHE})
+    assert again.faulted is not None
+    assert again.healthy is not None
+    assert {span.fault for span in again.faulted.spans if span.fault} == {str(fault) for fault in mixed.cut}
+    assert not any(span.fault for span in again.healthy.spans)
 
 
 def test_one_call_of_a_request_and_the_callers_side_of_a_call_can_be_failed(shop: CachedShop) -> None:

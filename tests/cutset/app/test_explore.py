@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 from tests.samples.broken_service import broken_service
+from tests.samples.campaign import EVENTS, RUN
 
-from cutset.app.explore import explore, replay_finding
+from cutset.app.explore import explore, find_finding, replay_finding
 from cutset.config.explore import load_config
 from cutset.errors import TargetError, UsageError
 from cutset.model.event import CampaignEvent, RequestFinished
 from cutset.model.run import Loop, RunFinished, RunStarted
+from cutset.model.summary import summarise
 from cutset.store.ledger import open_ledger
 
 SECRET = "hunter2"
@@ -115,6 +117,15 @@ def test_where_nobody_listens_nothing_begins(config_file: Path) -> None:
     assert "`cutset mesh up`" in refused.value.hint
     with open_ledger(config_file.parent / "store") as ledger:
         assert ledger.runs(Loop.CAMPAIGN) == []
+
+
+def test_what_fails_or_degrades_a_request_is_found_by_its_id(tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger:
+        for event in (RUN, *EVENTS):
+            ledger.append(RUN.run, event)
+        summary = summarise(EVENTS)
+        for finding in (*summary.findings, *summary.degradations):
+            assert find_finding(ledger, finding.id).cut == finding.cut
 
 
 def test_a_finding_that_nobody_knows_is_not_replayed(config_file: Path) -> None:

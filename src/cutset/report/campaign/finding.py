@@ -173,11 +173,11 @@ def _evidence(shown: ShownFinding) -> h.Node:
     if why := why_alone(finding, request):
         rows.append(("Because", why))
     if others := list(otherwise(finding, request)):
-        rows.append(("Other effects", h.ul[(h.li[each] for each in others)]))
+        rows.append(("Other effects", h.ul[[h.li[each] for each in others]]))
     for cut, survived in request.masked:
         if cut == finding.cut:
             rows.append(("Masked", f"survives together with {describe_cut(survived - cut)}"))
-    rows.append(("Traces", h.ul(".mono")[(h.li[each] for each in outcome.trace_ids)] if outcome.trace_ids else "none"))
+    rows.append(("Traces", h.ul(".mono")[[h.li[each] for each in outcome.trace_ids]] if outcome.trace_ids else "none"))
     return [facts(rows), _differences(outcome) if outcome.differences else None]
 
 
@@ -230,13 +230,12 @@ def _remedies(shown: ShownFinding) -> h.Node:
         ]
     sites = sites_of(campaign.events, campaign.findings)
     softened = softened_by_errors(campaign.summary)
-    one = "At one of these calls is enough: the others alone do no harm." if len(finding.cut) > 1 else ""
     return [
-        h.p[one] if one else None,
-        (
-            _at_call(fault, sites.get(fault.point.of_api), (finding.id, fault) in softened)
+        len(finding.cut) > 1 and h.p["At one of these calls is enough: the others alone do no harm."],
+        [
+            _at_call(fault, sites.get(fault.point.of_api), softened=(finding.id, fault) in softened)
             for fault in sorted(finding.cut)
-        ),
+        ],
         h.p(".muted")[
             with_code(
                 "`cutset harden` weighs these against all other findings, and knows latencies where traces are stored "
@@ -246,7 +245,7 @@ def _remedies(shown: ShownFinding) -> h.Node:
     ]
 
 
-def _at_call(fault: Fault, site: SiteEvidence | None, softened: bool) -> h.Element:  # noqa: FBT001 -- of this module
+def _at_call(fault: Fault, site: SiteEvidence | None, *, softened: bool) -> h.Element:
     ways = needs(fault.effect, softened=softened)
     advised, declined = advise(site) if site else ([], [])
     told: dict[str, Advice | Declined] = {each.remedy: each for each in advised}
@@ -255,7 +254,7 @@ def _at_call(fault: Fault, site: SiteEvidence | None, softened: bool) -> h.Eleme
     return h.div(".card")[
         h.h3[code(str(fault.point)), f" against {fault.effect}"],
         h.p[h.b[" or ".join(" and ".join(sorted(way)) for way in ways)]],
-        h.ul[(_measure(measure, told.get(measure)) for measure in wanted)],
+        h.ul[[_measure(measure, told.get(measure)) for measure in wanted]],
     ]
 
 

@@ -79,7 +79,7 @@ def difference(healthy: KeptAnswer, faulted: KeptAnswer) -> h.Node:
     if before == after:
         return h.p["Their texts are the same."]
     lines = islice(unified_diff(before, after, n=AROUND, lineterm=""), 2, None)  # the first two name files
-    return h.pre(".difference", tabindex="0")[(_line(each) for each in lines)]
+    return h.pre(".difference", tabindex="0")[[_line(each) for each in lines]]
 
 
 def _line(line: str) -> h.Node:

@@ -25,7 +25,7 @@ def waterfalls(traces: Sequence[tuple[str, EvidenceKept]]) -> h.Element:
             h.input(".all-spans", type="checkbox"),
             f" Also what services tell of these calls: {count(told, 'more span')}",
         ],
-        h.div(".columns")[(_waterfall(title, each, scale) for title, each in traces)],
+        h.div(".columns")[[_waterfall(title, each, scale) for title, each in traces]],
     ]
 
 
@@ -40,8 +40,8 @@ def _waterfall(title: str, kept: EvidenceKept, scale: int) -> h.Element:
     return h.div[
         h.h3[title],
         h.p(".small.muted")["Trace ", h.code[kept.trace_id]],
-        h.div(".scale", aria_hidden="true")[(h.span[in_milliseconds(part)] for part in (0, scale // 2, scale))],
-        h.ol(".waterfall")[(_span(span, depth, scale) for span, depth in in_order(kept.spans))]
+        h.div(".scale", aria_hidden="true")[[h.span[in_milliseconds(part)] for part in (0, scale // 2, scale)]],
+        h.ol(".waterfall")[[_span(span, depth, scale) for span, depth in in_order(kept.spans)]]
         if kept.spans
         else note("No span of it was kept."),
         kept.left_out > 0 and h.p(".small.muted")[f"Not kept: {count(kept.left_out, 'later span')}"],
