@@ -11,16 +11,16 @@ from pathlib import Path
 
 import httpx
 import yaml
+from tests.samples.opened_dashboard import ORIGIN, opened_dashboard
 
 import cutset_demo
 from cutset.app.demo import Boutique
-from cutset.model.campaign import Campaign
+from cutset.app.report import read_campaign
 from cutset.model.event import ExperimentFinished
 from cutset.model.evidence import evidence_of
 from cutset.model.fault import Fault
 from cutset.model.run import Loop
 from cutset.store.ledger import open_ledger
-from cutset.store.runs import campaign_events
 
 CUTSET = [sys.executable, "-m", "cutset"]
 ENVIRONMENT = os.environ | {"CUTSET_KEY": "a key for tests that nobody guesses"}
@@ -67,15 +67,15 @@ def test_a_campaign_killed_in_the_middle_is_resumed_and_ends_with_the_same_findi
     assert max(counts.values()) == 1
     _every_finding_has_an_answer_and_a_trace_that_shows_its_faults(tmp_path / ".cutset")
 
+    _a_finding_can_be_tried_again_from_its_page(config, tmp_path / ".cutset")
+
     again = explore(config, "-r", CHECKOUT, "--resume", cwd=tmp_path)
     assert again.returncode == 2
     assert again.stderr.startswith("error: There is no unfinished campaign to resume")
 
 
 def _every_finding_has_an_answer_and_a_trace_that_shows_its_faults(store: Path) -> None:
-    with open_ledger(store) as ledger:
-        (run,) = ledger.runs(Loop.CAMPAIGN)
-        campaign = Campaign(run.id, tuple(campaign_events(ledger, run.id)))
+    campaign = read_campaign(store)
     healthy = evidence_of(campaign.events, CHECKOUT)
     assert healthy is not None
     assert healthy.answer is not None
@@ -91,6 +91,24 @@ def _every_finding_has_an_answer_and_a_trace_that_shows_its_faults(store: Path) 
         assert marked <= finding.outcome.fired
         assert evidence.answer is not None
         assert str(evidence.answer.status) in finding.outcome.reason
+
+
+def _a_finding_can_be_tried_again_from_its_page(config: Path, store: Path) -> None:
+    key = ENVIRONMENT["CUTSET_KEY"].encode()
+    campaign = read_campaign(store)
+    at = f"/campaigns/{campaign.id}/findings/{campaign.findings[0].id}"
+    with opened_dashboard(store, config_file=config, key=key, baseline_file=store / "baseline.yaml") as (
+        dashboard,
+        client,
+    ):
+        client.post(f"{at}/replay", headers=ORIGIN)
+        while dashboard.runs.current:
+            time.sleep(0.05)
+        page = client.get(at).text
+
+    assert "Tried again just now" in page
+    assert "still fails" in page
+    assert "What it got this time" in page
 
 
 def test_a_budget_ends_a_campaign_another_strategy_completes_it_and_the_ledger_explains_it(
