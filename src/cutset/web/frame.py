@@ -59,6 +59,7 @@ def _header(frame: Frame, place: str) -> h.Node:
                 )
             ]
         ],
-        frame.running and h.p(".small")[h.span(aria_hidden="true")["● "], h.a(href=frame.running_at)[frame.running]],
+        frame.running
+        and h.p("#running.small")[h.span(aria_hidden="true")["● "], h.a(href=frame.running_at)[frame.running]],
         h.p(".small.muted")[frame.store, h.br, "read-only" if frame.read_only else ""],
     ]

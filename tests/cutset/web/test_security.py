@@ -104,7 +104,7 @@ def test_the_link_admits_once_and_leaves_the_token_in_no_address() -> None:
 
     assert answer.status_code == 303
     assert answer.headers["location"] == "/graph?campaign=a+b&cut=&x=1&x=2"
-    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["referrer-policy"] == "same-origin"
     assert answer.headers["cache-control"] == "no-store"
     (cookie,) = SimpleCookie(answer.headers["set-cookie"]).values()
     assert (cookie.key, cookie.value) == (ACCESS.cookie, ACCESS.token)

@@ -20,6 +20,7 @@ from cutset.model.toleration import PointToleration, Toleration
 from cutset.model.wording import count
 from cutset.report.campaign.baseline import Comparison
 from cutset.report.campaign.effects import IMPOSSIBLE, effect_in_words, otherwise, rows, verb, why_alone
+from cutset.report.campaign.graph import MOST_BOXES, campaign_graph, marks_of
 from cutset.report.campaign.scope import (
     NOT_CONTAINED,
     TRUSTED,
@@ -32,8 +33,9 @@ from cutset.report.campaign.scope import (
 )
 from cutset.report.campaign.terminal import describe_faults
 from cutset.report.campaign.weak_points import RANKED, WeakPoint, weak_points
+from cutset.report.drawing.point_graph import point_graph_svg
 from cutset.report.page.components import bounded, code, command, facts, note, tiles, verdict, with_code
-from cutset.report.page.document import standalone
+from cutset.report.page.document import drawing, standalone
 from cutset.search.strategies import AcrossRequests
 
 SHOWN = 12  # of a list; the rest is folded
@@ -66,9 +68,7 @@ def sections(
     }
 
 
-def campaign_page(
-    campaign: Campaign, replay: str, pictures: Sequence[h.Node] = (), comparison: Comparison | None = None
-) -> str:
+def campaign_page(campaign: Campaign, replay: str, comparison: Comparison | None = None) -> str:
     """One file, with all that is known of each finding."""
     summary = campaign.summary
     links = CampaignLinks(replay, lambda finding: f"#finding-{finding.id}")
@@ -76,9 +76,19 @@ def campaign_page(
         f"Campaign {campaign.id}",
         h.h1["Campaign ", h.span(".mono")[campaign.id]],
         _compared(comparison, summary.started.effects) if comparison else None,
-        [h.section(id=name)[part] for name, part in sections(summary, links, pictures).items()],
+        [h.section(id=name)[part] for name, part in sections(summary, links, _pictures(campaign)).items()],
         _evidence(summary, replay),
     )
+
+
+def _pictures(campaign: Campaign) -> Sequence[h.Node]:
+    """None of so many services that nobody could read it."""
+    graph = campaign_graph(campaign.events, campaign.summary)
+    if not 0 < len(graph.placed.graph.boxes) <= MOST_BOXES:
+        return ()
+    title = "Services, their calls, and how each call matters"
+    svg = point_graph_svg(graph.placed, marks_of(graph), title=title)
+    return [h.h2["Service graph"], drawing(svg, label=title)]
 
 
 def anchor(summary: CampaignSummary, request: RequestSummary) -> str:

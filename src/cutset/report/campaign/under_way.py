@@ -13,7 +13,7 @@ from cutset.model.event import CampaignStarted, ExperimentFinished
 from cutset.model.wording import count
 from cutset.report.campaign.page import chips, size_strip
 from cutset.report.campaign.progress import RequestProgress, take_note
-from cutset.report.page.components import bounded, verdict, when
+from cutset.report.page.components import bounded, verdict, when, with_code
 from cutset.store.codec import RecordedEvent
 
 LATEST = 50  # experiments that are listed
@@ -108,7 +108,7 @@ def _experiment(number: int, at: float, event: ExperimentFinished, known: UnderW
         verdict(outcome.verdict),
         h.div[
             chips(outcome.cut, known.started.effects),
-            h.div(".small")[bounded(outcome.reason)],
+            h.div(".small")[with_code(bounded(outcome.reason))],
             h.div(".small.muted")[
                 f"{number:,} · {bounded(event.request)} · round {event.round} · ",
                 f"{count(outcome.requests, 'request')} · ",

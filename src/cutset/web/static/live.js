@@ -33,6 +33,7 @@ function open() {
   source.addEventListener("end", (event) => {
     ended = true;
     close();
+    document.querySelector(`#running:has(a[href="${location.pathname}"])`)?.remove();
     say(`Ended: ${JSON.parse(event.data).status}`, true);
   });
   source.onerror = () => {
