@@ -6,7 +6,7 @@ from pathlib import Path
 from starlette.requests import Request
 
 from cutset.web.frame import Frame
-from cutset.web.live import Pace
+from cutset.web.live import LivePace
 from cutset.web.reading import Reading
 from cutset.web.runs import StartedRuns
 
@@ -20,7 +20,7 @@ class Dashboard:
     baseline_file: Path = Path("baseline.yaml")
     read_only: bool = False
     runs: StartedRuns = field(default_factory=StartedRuns)
-    pace: Pace = field(default_factory=Pace)
+    pace: LivePace = field(default_factory=LivePace)
 
     @property
     def store(self) -> Path:

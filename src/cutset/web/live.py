@@ -29,7 +29,7 @@ Computed = TypeVar("Computed")
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PageLook:
     """A page as it is now."""
 
     parts: Mapping[str, str]  # HTML by the id of the element that holds it
@@ -46,7 +46,7 @@ class Look:
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def live_parts(now: Look, address: str) -> h.Element:
+def live_parts(now: PageLook, address: str) -> h.Element:
     """The parts, where `live.js` finds them; `address` is that of the stream."""
     attributes = {} if now.ended else {"data-live": address, "data-version": now.version}
     return h.div(attributes)[
@@ -55,7 +55,7 @@ def live_parts(now: Look, address: str) -> h.Element:
     ]
 
 
-class Pace:
+class LivePace:
     """What was computed last, and when it may be computed again."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Pace:
         return kept
 
 
-def stream(request: Request, pace: Pace, look: Callable[[], Look]) -> Response:
+def stream(request: Request, pace: LivePace, look: Callable[[], PageLook]) -> Response:
     """To whoever has seen the version that the request names, or the one that its browser saw last, or none."""
     if pace.streams >= MOST_STREAMS:
         return PlainTextResponse("Too many are watching: close another page", 503)
@@ -90,7 +90,7 @@ def stream(request: Request, pace: Pace, look: Callable[[], Look]) -> Response:
     )
 
 
-async def _changes(request: Request, pace: Pace, look: Callable[[], Look], seen: str) -> AsyncIterator[str]:
+async def _changes(request: Request, pace: LivePace, look: Callable[[], PageLook], seen: str) -> AsyncIterator[str]:
     sent: Mapping[str, str] | None = None
     spoke = time.monotonic()
     pace.streams += 1

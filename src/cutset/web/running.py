@@ -9,7 +9,7 @@ from cutset.model.run import Loop, RunRecord
 from cutset.report.page.components import bounded, note, verdict, when, with_code
 from cutset.store.active import ActiveInjection, active_injections
 from cutset.web.dashboard import Dashboard
-from cutset.web.live import Look
+from cutset.web.live import PageLook
 from cutset.web.runs import StartedRun
 
 # Where runs of each kind have pages.
@@ -48,7 +48,7 @@ def state_in_words(state: RunState) -> h.Element:
     return verdict("passed", "finished") if state.finished else verdict("unknown", "unfinished")
 
 
-def look_at_runs(dashboard: Dashboard, parts: Callable[[], Mapping[str, h.Node]]) -> Look:
+def look_at_runs(dashboard: Dashboard, parts: Callable[[], Mapping[str, h.Node]]) -> PageLook:
     """A page on which runs are shown together: what runs now, and the parts that change with it."""
     latest, current = dashboard.runs.latest, dashboard.runs.current
     others = [each for each in active_injections(dashboard.store) if not (current and current.id == each.run)]
@@ -64,7 +64,7 @@ def look_at_runs(dashboard: Dashboard, parts: Callable[[], Mapping[str, h.Node]]
         lambda: {name: str(h.div[part]) for name, part in parts().items()},
         hurried=not words,
     )
-    return Look({"now": str(h.div[now]), **rendered}, "; ".join(words) or "nothing runs", ended=not words)
+    return PageLook({"now": str(h.div[now]), **rendered}, "; ".join(words) or "nothing runs", ended=not words)
 
 
 def _ours(dashboard: Dashboard, current: StartedRun) -> h.Element:

@@ -15,7 +15,7 @@ from tests.samples.impacts import Truth, impact_events
 
 from cutset.cli.explore import explore_command
 from cutset.cli.report import report_command
-from cutset.errors import UsageError
+from cutset.errors import TargetError, UsageError
 from cutset.model.event import CampaignEvent, CampaignStarted, RequestFinished
 from cutset.model.outcome import Outcome, Verdict
 from cutset.model.run import RunFinished
@@ -91,6 +91,27 @@ def test_the_files_for_ci_are_written_besides_the_report(capsys: pytest.CaptureF
     assert uris == ["cutset.yaml", "cutset.yaml", "pay.py", "cutset.yaml"]
 
 
+def test_the_files_for_people_are_written_besides_the_report() -> None:
+    record(EVENTS)
+
+    with pytest.raises(typer.Exit):
+        report_command(against=accept_all_of(COMPLETE), html=Path("out/report.html"), markdown=Path("out/comment.md"))
+
+    page, comment = (Path("out", name).read_text() for name in ("report.html", "comment.md"))
+    assert "<h2>Against what was accepted</h2>" in page
+    assert "<script" not in page
+    assert "### ❌ Cutset: 1 new or worse" in comment
+    assert "Compared with `baseline.yaml`" in comment
+
+
+def test_a_file_that_cannot_be_written_is_told_with_what_is_kept() -> None:
+    record(COMPLETE)
+    Path("taken").write_text("")
+
+    with pytest.raises(TargetError, match=r"Cannot write `taken/report\.html`"):
+        report_command(html=Path("taken/report.html"))
+
+
 @pytest.mark.parametrize(
     ("command", "options", "message"),
     [
@@ -100,7 +121,9 @@ def test_the_files_for_ci_are_written_besides_the_report(capsys: pytest.CaptureF
         (explore_command, {"explain": "a/B", "sarif_file": Path("x")}, "go with a whole campaign"),
         (explore_command, {"replay": "1f3a90bc", "against": Path("x")}, "go with a whole campaign"),
         (report_command, {"source": ["a=b"]}, "`--source` goes with `--sarif`"),
-        (report_command, {"html": Path("x")}, "`--html` and `--traces` are for impacts"),
+        (report_command, {"traces": "http://x/{trace}"}, "`--traces` is for impacts"),
+        (report_command, {"impact": True, "markdown": Path("x")}, "are for campaigns"),
+        (explore_command, {"replay": "1f3a90bc", "html": Path("x")}, "go with a whole campaign"),
         (report_command, {"impact": True, "junit_file": Path("x")}, "are for campaigns"),
         (report_command, {"sarif_file": Path("x"), "source": ["a"]}, "`--source a`: expected `SERVICE=FILE`"),
     ],

@@ -30,22 +30,22 @@ _GRAVEST = (Verdict.FAILED, Verdict.DEGRADED)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CampaignChange:
     kind: ChangeKind
     finding: Finding  # of the later campaign, or of the earlier one if it is not among those
     words: str  # how it was, or why nobody knows
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class CampaignChanges:
     before: str  # the id of the earlier campaign
     now: str
-    changes: tuple[Change, ...]  # what matters most first
+    changes: tuple[CampaignChange, ...]  # what matters most first
     same: int  # findings that stay
     not_explored: tuple[str, ...]  # request classes of the earlier campaign that the later one does not have
     first_explored: tuple[str, ...]  # and the other way round
 
-    def of(self, *kinds: ChangeKind) -> list[Change]:
+    def of(self, *kinds: ChangeKind) -> list[CampaignChange]:
         return [each for each in self.changes if each.kind in kinds]
 
 
@@ -53,7 +53,7 @@ def shares_requests(before: Campaign, now: Campaign) -> bool:
     return bool({*before.summary.started.requests} & {*now.summary.started.requests})
 
 
-def changes_between(before: Campaign, now: Campaign) -> Changes:
+def changes_between(before: Campaign, now: Campaign) -> CampaignChanges:
     earlier, later = before.summary.started.requests, now.summary.started.requests
     old = [each for each in accept(before.summary) if each.finding.request in later]
     new = [each for each in accept(now.summary) if each.finding.request in earlier]
@@ -68,7 +68,7 @@ def changes_between(before: Campaign, now: Campaign) -> Changes:
         ),
         *(change for reviewed in forward.reviewed for change in _became(reviewed)),
     ]
-    return Changes(
+    return CampaignChanges(
         before.id,
         now.id,
         tuple(
@@ -82,27 +82,27 @@ def changes_between(before: Campaign, now: Campaign) -> Changes:
     )
 
 
-def _appeared(compared: Compared, known_before: dict[tuple[str, bool], Reviewed]) -> Iterator[Change]:
+def _appeared(compared: Compared, known_before: dict[tuple[str, bool], Reviewed]) -> Iterator[CampaignChange]:
     finding = compared.finding
     if compared.standing is Standing.WORSE:
-        yield Change(ChangeKind.WORSE, finding, compared.because)
+        yield CampaignChange(ChangeKind.WORSE, finding, compared.because)
     elif compared.standing is Standing.NEW:
         failed = finding.outcome.verdict is Verdict.FAILED
         was = known_before[finding.id, failed]
         if was.verdict is Verdict.SURVIVED:
-            yield Change(ChangeKind.NEW, finding, "was survived before")
+            yield CampaignChange(ChangeKind.NEW, finding, "was survived before")
         elif was.verdict is Verdict.DEGRADED and failed:
-            yield Change(ChangeKind.WORSE, finding, "was only degraded before")
+            yield CampaignChange(ChangeKind.WORSE, finding, "was only degraded before")
         else:
             why = was.words if was.verdict is Verdict.UNKNOWN else "it was seen, but in no minimal cut"
-            yield Change(ChangeKind.FIRST_SEEN, finding, f"not known before: {why}")
+            yield CampaignChange(ChangeKind.FIRST_SEEN, finding, f"not known before: {why}")
 
 
-def _became(reviewed: Reviewed) -> Iterator[Change]:
+def _became(reviewed: Reviewed) -> Iterator[CampaignChange]:
     finding: Finding = reviewed.accepted.finding
     if reviewed.verdict is Verdict.UNKNOWN:
-        yield Change(ChangeKind.NOT_KNOWN, finding, reviewed.words)
+        yield CampaignChange(ChangeKind.NOT_KNOWN, finding, reviewed.words)
     elif reviewed.verdict is Verdict.SURVIVED:
-        yield Change(ChangeKind.GONE, finding, reviewed.words)
+        yield CampaignChange(ChangeKind.GONE, finding, reviewed.words)
     elif reviewed.better:
-        yield Change(ChangeKind.BETTER, finding, reviewed.words)
+        yield CampaignChange(ChangeKind.BETTER, finding, reviewed.words)

@@ -9,7 +9,7 @@ from cutset.model.effect import EffectChoice
 from cutset.model.finding import Finding
 from cutset.model.outcome import Verdict
 from cutset.model.wording import count
-from cutset.report.campaign.changes import Change, ChangeKind, Changes
+from cutset.report.campaign.changes import CampaignChange, CampaignChanges, ChangeKind
 from cutset.report.campaign.page import chips
 from cutset.report.page.components import bounded, verdict, with_code
 
@@ -29,7 +29,7 @@ _INCOMPARABLE = {
 }
 
 
-def changes_list(changes: Changes, effects: EffectChoice, address: Callable[[Finding], str]) -> h.Node:
+def changes_list(changes: CampaignChanges, effects: EffectChoice, address: Callable[[Finding], str]) -> h.Node:
     """`address` is that of a finding of either campaign."""
     proven = changes.of(ChangeKind.NEW, ChangeKind.WORSE, ChangeKind.BETTER, ChangeKind.GONE)
     unproven = changes.of(*_INCOMPARABLE)
@@ -54,12 +54,12 @@ def changes_list(changes: Changes, effects: EffectChoice, address: Callable[[Fin
 
 
 def _rows(
-    changes: Sequence[Change], effects: EffectChoice, address: Callable[[Finding], str], *, why: bool = True
+    changes: Sequence[CampaignChange], effects: EffectChoice, address: Callable[[Finding], str], *, why: bool = True
 ) -> h.Node:
     return h.ul(".rows")[(_row(each, effects, address, why=why) for each in changes)] if changes else None
 
 
-def _row(change: Change, effects: EffectChoice, address: Callable[[Finding], str], *, why: bool) -> h.Element:
+def _row(change: CampaignChange, effects: EffectChoice, address: Callable[[Finding], str], *, why: bool) -> h.Element:
     finding = change.finding
     degraded = "degraded · " if finding.outcome.verdict is Verdict.DEGRADED else ""
     return h.li(".row")[
@@ -71,7 +71,7 @@ def _row(change: Change, effects: EffectChoice, address: Callable[[Finding], str
     ]
 
 
-def _reasons(changes: Sequence[Change]) -> h.Node:
+def _reasons(changes: Sequence[CampaignChange]) -> h.Node:
     """Each once: they are about whole campaigns, mostly."""
     return [h.p(".small.muted")[with_code(bounded(words))] for words in dict.fromkeys(each.words for each in changes)][
         :5

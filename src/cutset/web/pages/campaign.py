@@ -17,7 +17,7 @@ from cutset.store.active import ActiveInjection
 from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.exploring import PLACE, resumable
 from cutset.web.frame import page
-from cutset.web.live import Look, live_parts, stream
+from cutset.web.live import PageLook, live_parts, stream
 from cutset.web.pages.campaigns import resume_form, served
 from cutset.web.running import RunState, state_in_words, state_of
 
@@ -43,7 +43,7 @@ def _run_of(request: Request) -> RunRecord:
     return dashboard_of(request).reading.run(Loop.CAMPAIGN, request.path_params["run"])
 
 
-def look(dashboard: Dashboard, wanted: str) -> Look:
+def look(dashboard: Dashboard, wanted: str) -> PageLook:
     """All parts of its page, as they are now."""
     run = dashboard.reading.run(Loop.CAMPAIGN, wanted)
     state, position, pace = state_of(dashboard, run), dashboard.reading.position(run.id), dashboard.pace
@@ -61,7 +61,7 @@ def look(dashboard: Dashboard, wanted: str) -> Look:
     headline = {"headline": found["headline"]}
     # What happens comes first while it does, and last afterwards.
     parts = controls | headline | happening | found if state.under_way else controls | found | happening
-    return Look(parts, watched.status, ended=not state.under_way)
+    return PageLook(parts, watched.status, ended=not state.under_way)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from cutset.report.replaying import resume_command
 from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.exploring import PLACE, resumable, resume, start, stop
 from cutset.web.frame import page
-from cutset.web.live import Look, live_parts, stream
+from cutset.web.live import PageLook, live_parts, stream
 from cutset.web.running import look_at_runs, state_in_words, state_of
 
 MOST_LISTED = 100
@@ -39,7 +39,7 @@ async def live_campaigns(request: Request) -> Response:
     return stream(request, dashboard.pace, lambda: look(dashboard))
 
 
-def look(dashboard: Dashboard) -> Look:
+def look(dashboard: Dashboard) -> PageLook:
     def parts() -> dict[str, h.Node]:
         return {"start": _start_form(dashboard), "list": _list(dashboard)}
 

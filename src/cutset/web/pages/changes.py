@@ -12,7 +12,7 @@ from cutset.model.campaign import Campaign
 from cutset.model.event import ExperimentFinished
 from cutset.model.finding import Finding
 from cutset.model.run import Loop, RunRecord
-from cutset.report.campaign.changes import Changes, changes_between, shares_requests
+from cutset.report.campaign.changes import CampaignChanges, changes_between, shares_requests
 from cutset.report.campaign.changes_list import changes_list
 from cutset.report.page.components import bounded
 from cutset.web.dashboard import Dashboard, dashboard_of
@@ -63,7 +63,7 @@ def campaign_before(dashboard: Dashboard, run: RunRecord) -> Campaign | None:
 _NOTHING = h.p(".muted")["There is no earlier campaign with the same request classes to compare with."]
 
 
-def _told(changes: Changes, before: Campaign, now: Campaign) -> h.Node:
+def _told(changes: CampaignChanges, before: Campaign, now: Campaign) -> h.Node:
     found_now = {each.id for each in (*now.findings, *now.summary.degradations)}
 
     def address(finding: Finding) -> str:

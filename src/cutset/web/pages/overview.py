@@ -23,7 +23,7 @@ from cutset.report.page.components import bounded, empty, verdict, when
 from cutset.report.reproduction.terminal import what_happened
 from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.frame import page
-from cutset.web.live import Look, live_parts, stream
+from cutset.web.live import PageLook, live_parts, stream
 from cutset.web.pages.campaign import links_of
 from cutset.web.pages.changes import changes_part
 from cutset.web.running import PAGES, look_at_runs, state_of
@@ -44,7 +44,7 @@ async def live_overview(request: Request) -> Response:
     return stream(request, dashboard.pace, lambda: look(dashboard))
 
 
-def look(dashboard: Dashboard) -> Look:
+def look(dashboard: Dashboard) -> PageLook:
     def parts() -> dict[str, h.Node]:
         return {"campaigns": _campaigns(dashboard), "others": _others(dashboard)}
 
