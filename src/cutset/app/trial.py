@@ -11,13 +11,12 @@ from cutset.campaign.by_hand import try_by_hand
 from cutset.config.explore import Config, request_named
 from cutset.errors import UsageError
 from cutset.inject.signing import seal_of
+from cutset.lineage.path import Level
 from cutset.model.event import CampaignEvent, CampaignStarted
 from cutset.model.fault import Cut, format_cut
 from cutset.model.run import Loop, RunStarted
 from cutset.store.ledger import open_existing_ledger, open_ledger
 from cutset.store.runs import campaign_events, latest_run, new_run
-
-MUST_BE_THE_SAME = ("target", "points")  # else its points are not those of the campaign
 
 
 async def try_cut(
@@ -30,8 +29,9 @@ async def try_cut(
     part_of: str,
     on_note: Callable[[str], None] | None = None,
 ) -> AsyncGenerator[CampaignEvent, None]:
-    """Every event of the experiment, each after it was recorded, in a run of its own. `part_of` is the campaign that
-    wants to know: its effects are those that points are told apart by.
+    """Every event of the experiment, each after it was recorded, in a run of its own.
+
+    `part_of` is the campaign that wants to know: effects are its own, and points are told apart as it did.
     """
     if not cut:
         raise UsageError("There is nothing to try: no call is to fail", hint="Choose one or more")
@@ -41,27 +41,28 @@ async def try_cut(
         begun = [event for event in campaign_events(ledger, campaign.id) if isinstance(event, CampaignStarted)]
     if not begun:
         raise UsageError(f"The campaign `{campaign.id}` has not begun yet", hint="Wait until it has")
-    now = fingerprint_of(config)
-    if changed := [name for name in MUST_BE_THE_SAME if campaign.started.fingerprint.get(name) != now[name]]:
-        raise UsageError(
-            f"The campaign `{campaign.id}` was begun with other {' and '.join(changed)} than there are now",
-            hint="Explore again, or use the configuration of that campaign",
-        )
-    limits = config.limits
-    of = replace(begun[-1], repeats=limits.failures_needed, flake_rate=limits.flake_rate, trials=limits.trials)
+    points, limits = begun[-1].points, config.limits
+    config = replace(
+        config, requests=(wanted,), effects=begun[-1].effects, points=Level(points) if points else config.points
+    )
     started = RunStarted(
         loop=Loop.CAMPAIGN,
-        fingerprint=now,
+        fingerprint=fingerprint_of(config),
         command=campaign.started.command,
         config=str(config.path) if config.path and campaign.started.config else "",
         part_of=campaign.id,
     )
+    if campaign.started.fingerprint.get("target") != started.fingerprint["target"]:
+        raise UsageError(
+            f"The campaign `{campaign.id}` was of another system than the configuration names now",
+            hint="Explore again, or use the configuration of that campaign",
+        )
+    of = replace(begun[-1], repeats=limits.failures_needed, flake_rate=limits.flake_rate, trials=limits.trials)
     async with AsyncExitStack() as stack:
         guards = guarded(store, config.guards, Loop.CAMPAIGN, config.target.environment)
         gate = await stack.enter_async_context(guards)
         ledger = stack.enter_context(open_ledger(store, key=seal_of(key)))
-        place = open_laboratory(replace(config, effects=of.effects, requests=(wanted,)), key, on_note, gate)
-        laboratory = await stack.enter_async_context(place)
+        laboratory = await stack.enter_async_context(open_laboratory(config, key, on_note, gate))
         run = stack.enter_context(new_run(ledger, started))
         what = f"{format_cut(cut)} in a request of our own: {request}"
         stack.enter_context(shown_as_active(gate, store, run, what, config=config.path))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import htpy as h
+from markupsafe import Markup
 
 from cutset.model.effect import EffectChoice
 from cutset.model.fault import Cut, Fault, format_cut
@@ -14,7 +15,7 @@ from cutset.model.outcome import Verdict
 from cutset.model.wording import count
 from cutset.report.campaign.explanation import ExplainedRequest
 from cutset.report.campaign.terminal import describe_cut
-from cutset.report.drawing.point_graph import Mark, Marks, PlacedGraph, RowAt
+from cutset.report.drawing.point_graph import SAMPLE, Mark, Marks, PlacedGraph, PointGraph, RowAt, legend_items
 from cutset.report.page.components import bounded, code, facts, note, verdict, when, with_code
 
 CUTS_SHOWN = 12  # that are offered to look at
@@ -39,17 +40,18 @@ class Question:
         return f"/graph?{urlencode([*asked, *(('cut', str(fault)) for fault in sorted(cut))])}"
 
 
-def legend(marks: Marks) -> h.Element:
+def legend(graph: PointGraph, marks: Marks) -> h.Element:
     """Of what occurs in the picture, and nothing else."""
-    signs = {mark.look: mark.sign for at, mark in marks.rows.items() if at.box}
     return h.ul(".graph-legend.small")[
         (
-            h.li[h.span(class_=["sign", look.replace(" ", "-")], aria_hidden="true")[signs[look]], words]
-            for look, words in marks.legend.items()
-            if look in signs
-        ),
-        marks.healthy and h.li[h.span(".stroke", aria_hidden="true"), "called where nothing fails"],
-        marks.spare and h.li[h.span(".stroke.spare", aria_hidden="true"), "called only where something fails"],
+            h.li[
+                h.svg(".point-graph", width=SAMPLE, height=18, viewBox=f"0 -9 {SAMPLE} 18", aria_hidden="true")[
+                    Markup(sample)  # noqa: S704 -- drawn by us
+                ],
+                words,
+            ]
+            for sample, words in legend_items(graph, marks)
+        )
     ]
 
 

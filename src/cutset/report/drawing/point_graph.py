@@ -208,7 +208,7 @@ def _legend(graph: PointGraph, marks: Marks, width: float, top: float) -> tuple[
     """Explains what occurs in the picture, and nothing else."""
     parts = []
     x, y = float(MARGIN), top
-    for sample, words in _legend_items(graph, marks):
+    for sample, words in legend_items(graph, marks):
         length = SAMPLE + 6 + LEGEND_FONT * text_width(words)
         if x > MARGIN and x + length > width - MARGIN:
             x, y = float(MARGIN), y + 22
@@ -218,7 +218,8 @@ def _legend(graph: PointGraph, marks: Marks, width: float, top: float) -> tuple[
     return parts, y + MARGIN
 
 
-def _legend_items(graph: PointGraph, marks: Marks) -> Iterator[tuple[str, str]]:
+def legend_items(graph: PointGraph, marks: Marks) -> Iterator[tuple[str, str]]:
+    """Samples, round the middle of their left side, and what they mean."""
     signs = {mark.look: mark.sign for mark in marks.rows.values()}
     for look, words in marks.legend.items():
         if look in signs:

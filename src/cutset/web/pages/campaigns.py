@@ -80,7 +80,7 @@ def _found(dashboard: Dashboard, run: RunRecord) -> h.Element:
 
 
 def served(run: RunRecord) -> h.Node:
-    return run.started.part_of and h.span(".small.muted")[f" for the hardening {bounded(run.started.part_of)}"]
+    return run.started.part_of and h.span(".small.muted")[f" for {bounded(run.started.part_of)}"]
 
 
 def _start_form(dashboard: Dashboard) -> h.Node:

@@ -3,6 +3,7 @@
 Answers come from the ledger alone. What it does not tell can be tried: one experiment, on the campaign's behalf.
 """
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -104,11 +105,11 @@ def _cut(known: ExplainedCampaign, pairs: Pairs) -> Cut:
 
 
 def _parts(known: ExplainedCampaign, text: str) -> list[str]:
-    """Names of calls may have ` + ` in them, too."""
+    """Names of calls may have ` + ` in them, too. Whoever types an address writes a space by a plus."""
     with suppress(InputError):
         if Fault.parse(text).point in known.points:
             return [text]
-    return text.split(" + ")
+    return re.split(r" \+ | {3}", text)
 
 
 async def graph_page(request: Request) -> Response:
@@ -126,7 +127,9 @@ async def graph_page(request: Request) -> Response:
         h.h1[TITLE],
         _controls(dashboard, asked),
         h.div(".graph-page")[
-            h.div(".graph-stage")[_tools(), _picture(graph, marks), h.div("#graph-legend")[legend(marks)]],
+            h.div(".graph-stage")[
+                _tools(), _picture(graph, marks), h.div("#graph-legend")[legend(graph.placed.graph, marks)]
+            ],
             h.aside(aria_label="What becomes of requests")[
                 h.p("#graph-said.visually-hidden", role="status")[said_of(asked.answers, asked.question.cut)],
                 h.div("#graph-panel")[_panel(dashboard, asked)],

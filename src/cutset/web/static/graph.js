@@ -134,6 +134,7 @@ const scale = () => svg.clientWidth / view.width;
 function look(to) {
   view = to;
   svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
+  svg.classList.toggle("far", scale() < FAR);
 }
 
 function fit() {
