@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from cutset.app.guarding import guarded, shown_as_active
+from cutset.app.report_file import write_report
 from cutset.drill.flows import flows_of
 from cutset.drill.history import PastDrill, due, subject_of
 from cutset.drill.phases import ENVIRONMENT
@@ -16,13 +17,14 @@ from cutset.drill.session import Choose, run_session
 from cutset.drill.settings import DrillSettings
 from cutset.errors import CutsetError, UsageError
 from cutset.experiment.gate import Gate
-from cutset.model.drill import DrillEvent, DrillFinished, DrillsPlanned, DrillTest, results_of
+from cutset.model.drill import DrillEvent, DrillFinished, DrillsPlanned, DrillTest, session_of
 from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.model.wording import count, did_you_mean, known_names, quoted, sentences
+from cutset.report.drill.markdown import to_markdown
 from cutset.report.drill.page import drill_page
 from cutset.report.replaying import replay_command
 from cutset.store.ledger import NAME, Ledger, open_existing_ledger, open_ledger
-from cutset.store.runs import fingerprint, new_run, resumed_run
+from cutset.store.runs import fingerprint, latest_run, new_run, resumed_run
 from cutset.workload.recording.folder import Recorded, read_recording
 from cutset.workload.templates.rules import rules_for
 
@@ -112,9 +114,27 @@ def write_page(store: Path, events: Sequence[DrillEvent]) -> Path:
     started = next(event for event in events if isinstance(event, RunStarted))
     page = store / FOLDER / started.run / "index.html"
     page.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    page.touch(mode=0o600)  # what a service answered is for who drilled it
-    page.write_text(drill_page(results_of(events), replay=replay_command(started, store)), encoding="utf-8")
+    # What a service answered is for who drilled it.
+    write_report(page, drill_page(session_of(events), replay=replay_command(started, store)), private=True)
     return page
+
+
+def recorded_drills(store: Path, run: str = "") -> list[DrillEvent]:
+    """What was recorded of a session; by default the latest."""
+    with open_existing_ledger(store) as ledger:
+        return [e for e in ledger.events(latest_run(ledger, Loop.DRILL, run).id) if isinstance(e, DrillEvent)]
+
+
+def write_drill_reports(
+    store: Path, events: Sequence[DrillEvent], *, html: Path | None = None, markdown: Path | None = None
+) -> None:
+    started = next(event for event in events if isinstance(event, RunStarted))
+    session, replay = session_of(events), replay_command(started, store)
+    hint = f"What was found is kept: see `cutset report {started.run}`"
+    if html:
+        write_report(html, drill_page(session, replay=replay), hint=hint)
+    if markdown:
+        write_report(markdown, to_markdown(session, replay=replay), hint=hint)
 
 
 def old_history(store: Path) -> Path | None:

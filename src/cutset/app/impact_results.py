@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cutset.errors import TargetError
+from cutset.app.report_file import write_report
 from cutset.judge.impact import impact_of
 from cutset.model.impact import ApiVerdict, Impact, ImpactEvent, ImpactStarted
 from cutset.model.run import Loop, RunStarted
 from cutset.report.impact.comparison import ImpactComparison
+from cutset.report.impact.markdown import to_markdown
 from cutset.report.impact.page import impact_page
 from cutset.report.replaying import impact_command
 from cutset.store.ledger import open_existing_ledger
@@ -36,7 +37,7 @@ def recorded_in(events: Iterable[ImpactEvent]) -> list[RecordedImpact]:
         if isinstance(event, RunStarted):
             runs.append([])
         runs[-1].append(event)
-    return [RecordedImpact(impact_of(run), tuple(run)) for run in runs if _says_what(run)]
+    return [RecordedImpact(impact_of(run), tuple(run)) for run in runs if says_what(run)]
 
 
 def impacts_in(events: Iterable[ImpactEvent]) -> list[Impact]:
@@ -52,7 +53,7 @@ def list_impacts(store: Path) -> list[tuple[float, Impact]]:
     """The latest last, each with the time at which it began. What ended before it said what it injects is left out."""
     with open_existing_ledger(store) as ledger:
         runs = [(run.started_at, impact_events(ledger, run.id)) for run in ledger.runs(Loop.IMPACT)[-MOST_IMPACTS:]]
-    return [(at, impact_of(events)) for at, events in runs if _says_what(events)]
+    return [(at, impact_of(events)) for at, events in runs if says_what(events)]
 
 
 def read_recorded_impact(store: Path, wanted: str = "") -> RecordedImpact:
@@ -77,16 +78,17 @@ def exit_code(impacts: Sequence[Impact], comparison: ImpactComparison | None = N
 
 def write_impact_page(file: Path, recorded: RecordedImpact, *, links: str = "", repeat: str = "") -> None:
     """`links` says where traces can be looked at, `repeat` is the command that does the same again."""
-    page = impact_page(recorded.impact, recorded.events, links, repeat)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise TargetError(
-            f"Cannot write `{file}`: {error.strerror}",
-            hint=f"What was measured is kept: see `cutset report {recorded.impact.run}`",
-        ) from error
+    write_report(file, impact_page(recorded.impact, recorded.events, links, repeat), hint=_kept(recorded))
 
 
-def _says_what(events: Iterable[ImpactEvent]) -> bool:
+def write_impact_markdown(file: Path, recorded: RecordedImpact, *, repeat: str = "") -> None:
+    write_report(file, to_markdown(recorded.impact, repeat), hint=_kept(recorded))
+
+
+def _kept(recorded: RecordedImpact) -> str:
+    return f"What was measured is kept: see `cutset report {recorded.impact.run}`"
+
+
+def says_what(events: Iterable[ImpactEvent]) -> bool:
+    """Whether it got as far as to say what it injects."""
     return any(isinstance(event, ImpactStarted) for event in events)

@@ -3,17 +3,21 @@
 import json
 import os
 import shutil
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from cutset.config.case import CaseFile, build_case, case_text, read_case, search_settings
+from cutset.app.report_file import write_report
+from cutset.config.case import CaseFile, build_case, case_text, kept_case, read_case, search_settings
 from cutset.errors import CutsetError, UsageError
 from cutset.model.reproduction.event import ProgramAnalysed, ReproductionEvent, ReproductionFinished
+from cutset.model.reproduction.log import LogComparison
 from cutset.model.reproduction.result import ReproductionResult
 from cutset.model.run import Loop, RunFinished, RunStarted
-from cutset.report.reproduction.page import to_page
+from cutset.report.replaying import from_here
+from cutset.report.reproduction.markdown import to_markdown
+from cutset.report.reproduction.page import reproduction_page
 from cutset.report.reproduction.terminal import to_document
 from cutset.reproduce.front_end import FrontEnd
 from cutset.reproduce.logs.side_by_side import compare_logs
@@ -21,11 +25,11 @@ from cutset.reproduce.loop import reproduce as search
 from cutset.reproduce.prepare import identity, read_subject
 from cutset.reproduce.python.front_end import PythonFrontEnd
 from cutset.reproduce.settings import FailureCase, ReproductionSettings
-from cutset.store.ledger import Ledger, open_ledger
-from cutset.store.runs import fingerprint, new_run, resumed_run
+from cutset.store.ledger import Ledger, open_existing_ledger, open_ledger
+from cutset.store.runs import fingerprint, latest_run, new_run, resumed_run
 
 PYTHON = PythonFrontEnd()
-CASE, RESULT, PAGE, REPLAY = "case.yaml", "result.json", "report.html", "replay"
+CASE, FAILURE_LOG, RESULT, PAGE, REPLAY = "case.yaml", "failure.log", "result.json", "report.html", "replay"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ async def reproduce(plan: ReproductionPlan) -> AsyncIterator[ReproductionEvent]:
         folder = run_folder(plan.store, run)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_private(folder / CASE, case_text(plan.given))
+        write_private(folder / FAILURE_LOG, plan.case.failure_log)  # logs rotate, and reports show it again
         past = ledger.events(run)
         yield next(event for event in past if isinstance(event, RunStarted))
         is_prepared = False
@@ -92,7 +97,21 @@ def _finish(ledger: Ledger, run: str, reason: str) -> RunFinished:
     return finished
 
 
-def write_results(plan: ReproductionPlan, run: str, result: ReproductionResult, out: Path | None) -> dict[str, Path]:
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """What is written besides the report in the folder of the search, if its user asks for it."""
+
+    out: Path | None = None  # a folder for report and replay, in place of that of the search
+    html: Path | None = None
+    markdown: Path | None = None
+
+
+def write_results(
+    plan: ReproductionPlan,
+    run: str,
+    result: ReproductionResult,
+    wanted: ReportFiles = ReportFiles(),  # noqa: B008 -- it is frozen
+) -> dict[str, Path]:
     """What the user gets, in the folder of the search or in another; returns what to name, by a word for each."""
     document = json.dumps(to_document(result), indent=2)
     folder, case = run_folder(plan.store, run), plan.case
@@ -100,13 +119,52 @@ def write_results(plan: ReproductionPlan, run: str, result: ReproductionResult, 
     logs = None
     if result.best is not None:
         logs = compare_logs(case.failure_log, result.best, case.log_pattern, plan.front_end.dialect)
-    out = out or folder
+    out = wanted.out or folder
     write_private(out / RESULT, document)
     files = {"report": out / PAGE}
-    write_private(files["report"], to_page(result, logs))
+    write_private(files["report"], reproduction_page(result, logs))
     if result.best is not None:
         files["replay"] = plan.front_end.write_replay(out / REPLAY, case, result.best.faults)
+    write_reproduction_reports(wanted, result, logs, out / REPLAY)
     return files
+
+
+def write_reproduction_reports(
+    wanted: ReportFiles, result: ReproductionResult, logs: LogComparison | None, replay: Path
+) -> None:
+    """`replay` is the folder of the script that replays."""
+    script = str(from_here(replay))
+    if wanted.html:
+        write_report(wanted.html, reproduction_page(result, logs, script), private=True)
+    if wanted.markdown:
+        write_report(wanted.markdown, to_markdown(result, script), private=True)
+
+
+def recorded_reproduction(store: Path, run: str = "") -> tuple[str, ReproductionResult]:
+    """The id of the search, and what it found; by default the latest."""
+    with open_existing_ledger(store) as ledger:
+        found = latest_run(ledger, Loop.REPRODUCTION, run).id
+        events = ledger.events(found)
+    if (result := result_of(events)) is None:
+        hint = "Go on with `cutset reproduce --resume`"
+        raise UsageError(f"The search `{found}` has not come to an end", hint=hint)
+    return found, result
+
+
+def result_of(events: Iterable[object]) -> ReproductionResult | None:
+    """The last one, of a search that was resumed; None while there is none."""
+    results = [event.result for event in events if isinstance(event, ReproductionFinished)]
+    return results[-1] if results else None
+
+
+def recorded_logs(store: Path, run: str, result: ReproductionResult) -> LogComparison | None:
+    """The logs of a search that is over, side by side, wherever its store is now; None if they were not kept."""
+    folder = run_folder(store, run)
+    if result.best is None or not (folder / FAILURE_LOG).exists():
+        return None
+    failure_log = (folder / FAILURE_LOG).read_text(encoding="utf-8", errors="replace")
+    best = replace(result.best, folder=folder / result.best.folder.name)
+    return compare_logs(failure_log, best, kept_case(folder / CASE).log_pattern, PYTHON.dialect)
 
 
 def remove_rounds(plan: ReproductionPlan, run: str, result: ReproductionResult) -> None:

@@ -2,11 +2,13 @@
 
 import os
 import random
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from cutset.errors import TargetError, UsageError
 from cutset.model.point import Point
+from cutset.model.steps import finished
 from cutset.model.survey import ClassSummary, Survey
 from cutset.model.wording import did_you_mean, sentences
 from cutset.report.drawing.graph import ServiceGraph
@@ -16,8 +18,8 @@ from cutset.select.api_rank import Preference
 from cutset.select.endpoints import EndpointChoice, choose_endpoints
 from cutset.select.rankings import Ranking, rankings
 from cutset.select.workflows import CriticalWorkflows, critical_workflows
-from cutset.store.manifest import open_spans
-from cutset.store.shapes import trace_ranges
+from cutset.store.manifest import SpanStore, open_spans
+from cutset.store.shapes import Totals, totals, trace_ranges
 from cutset.survey.run import PartsRead, SurveySettings, survey
 from cutset.survey.workers import open_executor
 
@@ -106,6 +108,29 @@ def draw_graph(graph: ServiceGraph, out: Path, title: str) -> None:
         out.write_text(service_graph_svg(graph, title=title))
     except OSError as error:
         raise TargetError(f"Cannot write `{out}`: {error.strerror}", hint="Choose another file with `--out`") from None
+
+
+@dataclass(frozen=True, slots=True)
+class StudiedTraces:
+    """All that is concluded from stored traces, with the options that commands have by default."""
+
+    stored: SpanStore
+    totals: Totals
+    survey: Survey
+    workflows: CriticalWorkflows
+    scores: Mapping[Ranking, Mapping[Point, float]] | None  # None: no service calls another
+    graph: ServiceGraph
+
+
+def study_traces(store: Path, tell: Callable[[PartsRead], object] = lambda _: None) -> StudiedTraces:
+    """Raises UsageError if there are none."""
+    stored = open_spans(store)
+    surveyed = finished(survey_traces(store), tell)
+    try:
+        scores = rank_apis(surveyed)
+    except UsageError:
+        scores = None
+    return StudiedTraces(stored, totals(stored), surveyed, find_workflows(surveyed), scores, service_graph(surveyed))
 
 
 def no_traces(store: Path) -> UsageError:

@@ -82,6 +82,11 @@ def read_case(options: CaseFile, path: Path | None) -> CaseFile:
     return replace(below, **both)
 
 
+def kept_case(path: Path) -> CaseFile:
+    """As `case_text` wrote it."""
+    return validate(path, CaseFile, read_yaml(path))
+
+
 def case_text(case: CaseFile) -> str:
     """As a file that can be read again."""
     return yaml.safe_dump(to_jsonable(given(case)), sort_keys=False, allow_unicode=True, width=120)

@@ -244,3 +244,37 @@ def worst_first(results: Iterable[DrillResult]) -> list[DrillResult]:
 
 def results_of(events: Iterable[object]) -> list[DrillResult]:
     return [event.result for event in events if isinstance(event, DrillFinished)]
+
+
+@dataclass(frozen=True, slots=True)
+class DrillSession:
+    """How far a session is."""
+
+    results: tuple[DrillResult, ...]
+    to_do: tuple[DrillTest, ...]  # in order; the first may be under way
+    not_repeated: int  # tests that passed lately
+    starts: int  # of the service
+    phase: Phase | None  # that began last, of the first test to do
+    finished: bool
+
+
+def session_of(events: Iterable[object]) -> DrillSession:
+    """By the events of one run, as far as it is."""
+    planned, starts, began, finished = DrillsPlanned(tests=()), 0, None, False
+    results: list[DrillResult] = []
+    for event in events:
+        match event:
+            case DrillsPlanned():
+                planned = event
+            case ServiceStarted():
+                starts += 1
+            case PhaseBegan():
+                began = event
+            case DrillFinished():
+                results.append(event.result)
+            case RunFinished():
+                finished = not event.reason
+    done = {result.test for result in results}
+    to_do = tuple(test for test in planned.tests if test not in done)
+    phase = began.phase if began and to_do and began.test == to_do[0] else None
+    return DrillSession(tuple(results), to_do, planned.not_repeated, starts, phase, finished)

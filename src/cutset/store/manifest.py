@@ -20,6 +20,7 @@ from cutset.errors import InputError, TargetError
 from cutset.store.ledger import open_for_owner
 
 FORMAT_VERSION = 1
+MANIFEST = "manifest.json"  # in the folder of the store
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class SpanStore:
 def open_spans(store: Path) -> SpanStore:
     """What is stored now; nothing if there was no ingest yet."""
     folder = store.absolute() / "traces"
-    manifest = folder / "manifest.json"
+    manifest = folder / MANIFEST
     try:
         fields = json.loads(manifest.read_bytes())
         version = fields["version"]
@@ -98,10 +99,10 @@ def open_spans(store: Path) -> SpanStore:
 def write_manifest(stored: SpanStore) -> None:
     fields = {"version": FORMAT_VERSION, **asdict(replace(stored, folder=Path()))}
     del fields["folder"]
-    written = stored.folder / "staging" / "manifest.json"
+    written = stored.folder / "staging" / MANIFEST
     written.write_text(json.dumps(fields, indent=1))
     sync(written)
-    written.rename(stored.folder / "manifest.json")
+    written.rename(stored.folder / MANIFEST)
     sync(stored.folder)
 
 

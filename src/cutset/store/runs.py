@@ -19,6 +19,8 @@ from cutset.store.codec import RecordedEvent, to_jsonable
 from cutset.store.ledger import Ledger, open_for_owner
 from cutset.store.run_id import new_run_id
 
+LOCKS = "locks"  # of the store: a file for each run, locked by the process that has it
+
 
 def fingerprint(**parts: object) -> dict[str, str]:
     """A digest of each part: whether it changed can be told, what it held cannot; requests hold secrets."""
@@ -110,7 +112,7 @@ def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 @contextmanager
 def held_run(ledger: Ledger, run: str) -> Iterator[None]:
     """It is ours alone until the block ends. Raises UsageError if another process has it."""
-    with _lock_file(ledger.folder / "locks", run) as lock:
+    with _lock_file(ledger.folder / LOCKS, run) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -118,6 +120,18 @@ def held_run(ledger: Ledger, run: str) -> Iterator[None]:
                 f"`{run}` is still running, in another process", hint="Wait for it, or start anew without `--resume`"
             ) from None
         yield
+
+
+def is_held(store: Path, run: str) -> bool:
+    """Whether some process has it now."""
+    try:
+        with (store / LOCKS / run).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # it was never begun here
+        return False
+    return False
 
 
 def _lock_file(folder: Path, run: str) -> TextIO:

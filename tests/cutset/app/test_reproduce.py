@@ -13,9 +13,13 @@ from typing import Any
 import pytest
 
 from cutset.app.reproduce import (
+    FAILURE_LOG,
+    ReportFiles,
     ReproductionPlan,
     plan_reproduction,
     plan_resumption,
+    recorded_logs,
+    recorded_reproduction,
     remove_rounds,
     reproduce,
     run_folder,
@@ -82,7 +86,7 @@ def test_what_was_found_is_written_for_its_owner_alone(folder: Path) -> None:
     seen = events(plan)
     run, result = run_of(seen), result_of(seen)
 
-    files = write_results(plan, run, result, None)
+    files = write_results(plan, run, result)
     remove_rounds(plan, run, result)
 
     kept = run_folder(plan.store, run)
@@ -94,6 +98,43 @@ def test_what_was_found_is_written_for_its_owner_alone(folder: Path) -> None:
     assert files == {"report": kept / "report.html", "replay": kept / "replay/replay.py"}
     assert "reproducing run" in files["report"].read_text()
     assert [path.name for path in kept.glob("round-*")] == [f"round-{result.best.round:04}"] if result.best else []
+
+
+def test_reports_that_travel_are_written_where_their_user_says_for_its_owner_alone(folder: Path) -> None:
+    plan = planned()
+    seen = events(plan)
+    wanted = ReportFiles(folder / "out", folder / "new/report.html", folder / "new/report.md")
+    wanted.out.mkdir()  # type: ignore[union-attr]
+
+    write_results(plan, run_of(seen), result_of(seen), wanted)
+
+    page, text = (folder / "new/report.html").read_text(), (folder / "new/report.md").read_text()
+    assert "python out/replay/replay.py" in page
+    assert "python out/replay/replay.py" in text
+    assert stat.S_IMODE((folder / "new/report.html").stat().st_mode) == 0o600
+
+
+def test_a_search_that_is_over_is_read_again_wherever_its_store_is_now(folder: Path) -> None:
+    seen = events(planned())
+    (folder / "failure.log").unlink()  # of production, which rotates its logs
+    (folder / ".cutset").rename(folder / "moved")
+
+    run, result = recorded_reproduction(folder / "moved")
+    logs = recorded_logs(folder / "moved", run, result)
+
+    assert (run, result) == (run_of(seen), result_of(seen))
+    assert logs is not None
+    assert logs.has_run
+    assert sum(row.message is not None for row in logs.rows) == 2
+    (run_folder(folder / "moved", run) / FAILURE_LOG).unlink()
+    assert recorded_logs(folder / "moved", run, result) is None
+
+
+def test_of_a_search_that_goes_on_there_is_no_result_yet(folder: Path) -> None:
+    events(planned(oracle=NEVER), most=1)
+
+    with pytest.raises(UsageError, match="has not come to an end"):
+        recorded_reproduction(Path(".cutset"))
 
 
 def test_a_search_goes_on_after_an_interruption_with_what_its_case_said(folder: Path) -> None:

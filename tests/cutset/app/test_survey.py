@@ -11,6 +11,7 @@ from cutset.app.survey import (
     find_workflows,
     rank_apis,
     service_graph,
+    study_traces,
     survey_traces,
 )
 from cutset.errors import TargetError, UsageError
@@ -36,6 +37,18 @@ def test_stored_traces_are_surveyed_and_progress_is_told(store: Path) -> None:
 
     assert survey.traces == 40
     assert told[-1].done == told[-1].total
+
+
+def test_all_conclusions_are_drawn_at_once_and_none_from_nothing(store: Path, tmp_path: Path) -> None:
+    told: list[PartsRead] = []
+    studied = study_traces(store, told.append)
+
+    assert studied.survey.traces == studied.totals.traces == 40
+    assert studied.scores is not None
+    assert studied.graph.nodes
+    assert told
+    with pytest.raises(UsageError, match="no traces"):
+        study_traces(tmp_path / "empty")
 
 
 def test_a_window_of_time_and_settings_are_followed(store: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cutset.config.case import CaseFile, anchored, build_case, case_text, read_case, search_settings
+from cutset.config.case import CaseFile, anchored, build_case, case_text, kept_case, read_case, search_settings
 from cutset.errors import CutsetError, UsageError
 from cutset.model.reproduction.site import FaultKind
 from cutset.reproduce.settings import ReproductionSettings
@@ -205,3 +205,10 @@ def test_every_key_is_in_the_reference() -> None:
     reference = (ROOT / "docs/how-to/reproduce.md").read_text()
 
     assert [field.name for field in fields(CaseFile) if f"`{field.name}`" not in reference] == []
+
+
+def test_a_case_that_was_kept_is_read_as_it_was_written(tmp_path: Path) -> None:
+    case = CaseFile(run="python x.py", log_pattern="(?P<message>.*)", env={"A": "1"})
+    (tmp_path / "case.yaml").write_text(case_text(case))
+
+    assert kept_case(tmp_path / "case.yaml") == case

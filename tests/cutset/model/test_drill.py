@@ -6,18 +6,23 @@ from cutset.model.drill import (
     DrillFinished,
     DrillJudgement,
     DrillResult,
+    DrillsPlanned,
     DrillTest,
     DrillVerdict,
     ObservedOperation,
+    Phase,
+    PhaseBegan,
     ServiceStarted,
     Share,
     Thresholds,
     endpoint_of,
     point_of,
     results_of,
+    session_of,
     worst_first,
 )
 from cutset.model.point import Point
+from cutset.model.run import RunFinished
 
 
 @pytest.mark.parametrize("endpoint", ["cache/redis/get", "db/psycopg/execute", "rpc/httpx/GET /quotes/*@#>%/x"])
@@ -68,6 +73,28 @@ def test_results_are_found_among_events_and_put_in_order_of_concern() -> None:
 
     assert results_of([ServiceStarted(number=1), *finished]) == results
     assert [result.judgement.verdict.value for result in worst_first(results)] == ["failed", "unknown", "passed"]
+
+
+def test_a_session_tells_at_any_moment_how_far_it_is() -> None:
+    test = DrillTest("GET /", 0, Point.parse("shop>cache/redis/get"), "no-answer")
+    other = replace(test, step=1)
+    result = DrillResult(test, DrillJudgement(DrillVerdict.PASSED, ""))
+    events = [
+        DrillsPlanned(tests=(test, other), not_repeated=3),
+        ServiceStarted(number=1),
+        PhaseBegan(test=test, phase=Phase.RECOVERY),
+        DrillFinished(result=result, subject=""),
+        PhaseBegan(test=other, phase=Phase.FAULT),
+    ]
+
+    began, asked, between = session_of(events), session_of([]), session_of(events[:-1])
+
+    assert (began.results, began.to_do, began.phase) == ((result,), (other,), Phase.FAULT)
+    assert (began.not_repeated, began.starts, began.finished) == (3, 1, False)
+    assert between.phase is None
+    assert (asked.to_do, asked.finished) == ((), False)
+    assert session_of([*events, RunFinished()]).finished
+    assert not session_of([*events, RunFinished(reason="later")]).finished
 
 
 def test_a_test_is_at_all_peers_unless_it_names_one() -> None:

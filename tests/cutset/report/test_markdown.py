@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from cutset.report.markdown import LONGEST, block, code, table, text
+from cutset.report.markdown import LONGEST, MOST_CHARACTERS, block, code, document, table, text, with_code
 
 READER = MarkdownIt("gfm-like", {"linkify": False}).enable("table")
 HOSTILE = (
@@ -81,3 +81,17 @@ def test_a_table_holds_its_cells() -> None:
 def test_what_is_long_is_cut_off_visibly() -> None:
     assert text("x" * (LONGEST + 1)) == "x" * (LONGEST - 1) + "…"
     assert code("x" * (LONGEST + 1)) == "`" + "x" * (LONGEST - 1) + "…`"
+
+
+def test_what_is_between_backticks_is_code_and_the_rest_is_text() -> None:
+    assert with_code("say `a_b` or `c|d`, *not* all") == "say `a_b` or `c¦d`, \\*not\\* all"
+    assert with_code("one ` alone") == "one \\` alone"
+
+
+def test_blocks_that_do_not_fit_into_a_comment_are_left_out_and_it_says_so() -> None:
+    whole = document(["a" * 1_000] * 10)
+    cut = document(["a" * 1_000] * 100)
+
+    assert "left out" not in whole
+    assert len(cut) <= MOST_CHARACTERS
+    assert cut.endswith("the rest is left out: there is more than a comment can hold*\n")

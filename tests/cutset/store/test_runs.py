@@ -8,7 +8,7 @@ from cutset.model.impact import GuardTripped
 from cutset.model.request import FunctionStep, Request, Response, Step, WorkloadStep
 from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.store.ledger import open_ledger
-from cutset.store.runs import fingerprint, impact_events, latest_run, new_run, resumed_run
+from cutset.store.runs import fingerprint, impact_events, is_held, latest_run, new_run, resumed_run
 
 STARTED = RunStarted(loop=Loop.DRILL, fingerprint=fingerprint(command=["serve"], pace=2.0), command="drill")
 
@@ -45,6 +45,14 @@ def test_a_run_that_is_under_way_is_nobody_elses(tmp_path: Path) -> None:
     with open_ledger(tmp_path) as ledger, new_run(ledger, STARTED):  # noqa: SIM117 -- one is inside the other
         with pytest.raises(UsageError, match="still running"), resumed_run(ledger, STARTED):
             pass
+
+
+def test_whoever_looks_can_tell_whether_a_run_is_under_way(tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger:
+        with new_run(ledger, STARTED) as run:
+            assert is_held(tmp_path, run)
+        assert not is_held(tmp_path, run)
+    assert not is_held(tmp_path, "nothing")
 
 
 def test_an_impact_that_was_killed_is_in_nobodys_way(tmp_path: Path) -> None:

@@ -1,67 +1,129 @@
-"""A session of drills as one HTML page without scripts or anything from elsewhere: a timeline and findings for each.
+"""A session of drills, to look at: what came of each, with its timeline and findings; and what is left to do.
 
-Names come from recordings and from the service under test, and nobody has checked them: all text is escaped.
+In the dashboard as in the file that a session leaves. Names come from recordings and from the service under test, and
+nobody has checked them: they are text, and never markup.
 """
 
-from collections.abc import Iterator, Sequence
-from html import escape
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
-from cutset.model.drill import DrillResult, DrillVerdict, worst_first
-from cutset.model.wording import visible
+import htpy as h
+
+from cutset.model.drill import DrillFinding, DrillResult, DrillSession, DrillTest, DrillVerdict, worst_first
+from cutset.model.wording import count
 from cutset.report.drill.terminal import phase_in_words
 from cutset.report.drill.timeline import draw_timeline
+from cutset.report.page.components import bounded, code, command, note, table, tiles, verdict, with_code
+from cutset.report.page.document import drawing, standalone
 
-_STYLE = """
-:root{color-scheme:light dark;--ground:#fff;--ink:#1c2430;--muted:#5d6878;--line:#d5dbe3;--soft:#f6f8fa;--bad:#d92d20;
---good:#1a7f37;--warn:#9a6700}
-@media (prefers-color-scheme:dark){:root{--ground:#0d1117;--ink:#e6edf3;--muted:#95a1b1;--line:#2b3442;--soft:#161d27;
---bad:#ff6b60;--good:#4ac26b;--warn:#d8a33a}}
-body{margin:0 auto;max-width:960px;padding:24px 28px 80px;background:var(--ground);color:var(--ink);
-font:15px/1.5 system-ui,sans-serif}
-h1{font-size:24px;margin:0 0 4px}h2{font-size:17px;margin:32px 0 4px;padding-top:14px;border-top:1px solid var(--line);
-overflow-wrap:anywhere}
-p,ul{margin:6px 0}li{overflow-wrap:anywhere}.muted{color:var(--muted)}
-code,pre{font:12.5px/1.5 ui-monospace,monospace}
-pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;padding:8px 10px;overflow-x:auto}
-.picture{overflow-x:auto;border:1px solid var(--line);border-radius:6px;margin:10px 0}
-.failed{color:var(--bad)}.passed{color:var(--good)}.unknown{color:var(--warn)}
-.finding{border-left:4px solid var(--bad);background:var(--soft);padding:6px 12px;margin:8px 0}
-"""
+MOST_TO_DO = 50  # tests that are listed by name; of the others only how many
+LONGEST_TEXT = 2_000  # characters of what a finding says: it may quote answers
 
 
-def drill_page(results: Sequence[DrillResult], *, replay: str) -> str:
+def drill_page(session: DrillSession, *, replay: str) -> str:
     """`replay` is the command that takes a test's id."""
-    counts = ", ".join(
-        f"{sum(each.judgement.verdict is verdict for each in results)} {verdict}" for verdict in DrillVerdict
+    return standalone("Drills", drill_body(session, replay=replay))
+
+
+def drill_body(session: DrillSession, *, replay: str) -> h.Node:
+    results = worst_first(session.results)
+    return [
+        h.h1["Drills"],
+        h.p(".muted")[verdicts_in_words(session)],
+        None if session.finished else _unfinished(session),
+        _numbers(session),
+        len(results) > 1 and _contents(results),
+        [_drill(result, replay) for result in results],
+    ]
+
+
+def verdicts_in_words(session: DrillSession) -> str:
+    """`2 drills: 1 passed, 1 failed, 0 unknown`."""
+    verdicts = Counter(result.judgement.verdict for result in session.results)
+    told = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in DrillVerdict)
+    return f"{count(len(session.results), 'drill')}: {told}"
+
+
+def symptoms_of(result: DrillResult) -> str:
+    return ", ".join(dict.fromkeys(finding.symptom for finding in result.judgement.findings))
+
+
+def _unfinished(session: DrillSession) -> h.Element:
+    to_do = session.to_do
+    return note(
+        h.b["! Unfinished:"],
+        " this is what is known so far. ",
+        f"{count(len(to_do), 'test')} left to run." if to_do else "The service is being asked what it calls.",
+        session.phase and [" Last began the phase ", h.b[session.phase], " of ", code(str(to_do[0])), "."],
+        h.details[h.summary["Left to run"], h.ul[_to_do(to_do)]] if to_do else None,
+        kind="degraded",
     )
-    page = "\n".join(
+
+
+def _to_do(tests: Sequence[DrillTest]) -> Iterable[h.Element]:
+    yield from (h.li[bounded(str(test)), " ", h.span(".muted")[bounded(test.flow)]] for test in tests[:MOST_TO_DO])
+    if (more := len(tests) - MOST_TO_DO) > 0:
+        yield h.li(".muted")[f"and {more:,} more"]
+
+
+def _numbers(session: DrillSession) -> h.Element:
+    verdicts = Counter(result.judgement.verdict for result in session.results)
+    left_out = [(f"{session.not_repeated:,}", "passed lately and left out")] if session.not_repeated else []
+    return tiles(
         [
-            "<!DOCTYPE html>",
-            '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-            f"<title>Drills</title><style>{_STYLE}</style></head><body>",
-            f'<h1>Drills</h1><p class="muted">{len(results)} drills: {counts}</p>',
-            *(line for result in worst_first(results) for line in _drill(result, replay)),
-            "</body></html>\n",
+            *(
+                (f"{verdicts[each]:,}", each)
+                for each in (DrillVerdict.FAILED, DrillVerdict.UNKNOWN, DrillVerdict.PASSED)
+            ),
+            *left_out,
+            (f"{session.starts:,}", "starts of the service"),
         ]
     )
-    return visible(page)
 
 
-def _drill(result: DrillResult, replay: str) -> Iterator[str]:
+def _contents(results: Sequence[DrillResult]) -> h.Element:
+    return table(
+        ("verdict", "fault", "request", "symptoms"),
+        (
+            (
+                verdict(result.judgement.verdict, result.judgement.verdict),
+                h.th(scope="row")[h.a(href=f"#drill-{result.test.id}")[bounded(str(result.test))]],
+                bounded(result.test.flow),
+                symptoms_of(result) or h.span(".muted")["none"],
+            )
+            for result in results
+        ),
+        caption="Drills, the worst first",
+    )
+
+
+def _drill(result: DrillResult, replay: str) -> h.Element:
     test, judgement = result.test, result.judgement
-    yield f'<h2><span class="{judgement.verdict}">{judgement.verdict}</span> · {escape(str(test))}</h2>'
-    yield f'<p class="muted">{escape(test.flow)}</p>'
-    for finding in judgement.findings:
-        yield f'<div class="finding"><b>{finding.symptom}</b> at <code>{escape(finding.level)}</code>: '
-        yield f"{escape(finding.what)}"
-        if finding.trace_ids:
-            yield f'<br><span class="muted">evidence <code>{escape(" ".join(finding.trace_ids))}</code></span>'
-        yield "</div>"
-    if not judgement.findings:
-        yield f"<p>{escape(judgement.reason)}</p>"
-    if result.timeline:
-        yield f'<div class="picture">{draw_timeline(result.timeline, title=str(test))}</div>'
-    notes = [*(phase_in_words(phase) for phase in judgement.phases if phase.success.of), *judgement.notes]
-    yield f"<ul>{''.join(f'<li>{escape(note)}</li>' for note in notes)}</ul>"
-    yield f"<pre>{escape(f'{replay} {test.id}')}</pre>"
+    said = [*(phase_in_words(phase) for phase in judgement.phases if phase.success.of), *judgement.notes]
+    return h.section(f"#drill-{test.id}", class_=["drilled", judgement.verdict])[
+        h.h2[verdict(judgement.verdict, judgement.verdict), " · ", bounded(str(test))],
+        h.p(".muted")[bounded(test.flow)],
+        [_finding(finding) for finding in judgement.findings]
+        or h.p[with_code(bounded(judgement.reason, LONGEST_TEXT))],
+        _picture(result) if result.timeline else None,
+        h.ul[(h.li[with_code(bounded(each, LONGEST_TEXT))] for each in said)] if said else None,
+        command(f"{replay} {test.id}"),
+    ]
+
+
+def _finding(finding: DrillFinding) -> h.Element:
+    return note(
+        h.b[finding.symptom],
+        " at ",
+        code(finding.level),
+        ": ",
+        with_code(bounded(finding.what, LONGEST_TEXT)),
+        finding.trace_ids
+        and h.p(".muted.small")["evidence ", h.code[bounded(" ".join(finding.trace_ids), LONGEST_TEXT)]],
+        kind="failed",
+    )
+
+
+def _picture(result: DrillResult) -> h.Node:
+    label = bounded(f"Answers and their latency before, during and after {result.test}")
+    return drawing(draw_timeline(result.timeline, title=bounded(str(result.test))), label=label, wide=True)

@@ -51,11 +51,11 @@ _WORDS = {
 
 _STYLE = """<style>
 .impact-graph{font:13px system-ui,sans-serif;--ground:#fff;--ink:#1c2430;--muted:#5d6878;--line:#8a97a8;--box:#f3f6fa;
---bad:#d92d20;--bad-box:#fdecea;--good:#1a7f37;--good-box:#e6f6ea;--open:#9a6700;--open-box:#fdf3dc;
---target:#7a3ec8;--target-box:#f1e9fc}
+--bad:#d92d20;--bad-box:#fdecea;--good:#1a7f37;--good-box:#e6f6ea;--open:#6d3bbd;--open-box:#f1e9fc;
+--target:#8a5a00;--target-box:#fdf3dc}
 @media (prefers-color-scheme:dark){.impact-graph{--ground:#0d1117;--ink:#e6edf3;--muted:#95a1b1;--line:#66758a;
---box:#161d27;--bad:#ff6b60;--bad-box:#3a1715;--good:#4ac26b;--good-box:#12301c;--open:#d8a33a;--open-box:#2e2614;
---target:#b78cf5;--target-box:#241a38}}
+--box:#161d27;--bad:#ff6b60;--bad-box:#3a1715;--good:#4ac26b;--good-box:#12301c;--open:#c09bfa;--open-box:#241a38;
+--target:#dfac45;--target-box:#2e2614}}
 .impact-graph .ground{fill:var(--ground)}.impact-graph text{fill:var(--ink)}.impact-graph .name{font-weight:600}
 .impact-graph .muted,.impact-graph .arrow{fill:var(--muted)}.impact-graph .small{font-size:11px}
 .impact-graph .edge{color:var(--line)}.impact-graph .edge.bad{color:var(--bad)}

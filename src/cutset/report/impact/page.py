@@ -1,23 +1,21 @@
-"""An impact as one HTML page without scripts or anything from elsewhere, in the order of the questions.
+"""An impact, to look at, in the order of the questions; in the dashboard as in a file by itself.
 
 What was done and is it bad; can it be believed; how bad for which API; where in the system; when; which requests; with
-which settings. Names come from traces and configurations, and nobody has checked them: all text is escaped.
+which settings. Names come from traces and configurations, and nobody has checked them: they are text, never markup.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+
+import htpy as h
 
 from cutset.model.impact import ApiImpact, ApiVerdict, Group, Impact, ImpactEvent, WindowEnded, WindowStarted
-from cutset.model.wording import count, visible
-from cutset.report.drawing.text import escaped
+from cutset.model.wording import count
 from cutset.report.impact.columns import impact_timelines
 from cutset.report.impact.graph import draw_impact_graph
 from cutset.report.impact.links import trace_link
-from cutset.report.impact.style import STYLE
-from cutset.report.impact.table import api_table, css_class
+from cutset.report.impact.table import api_table
 from cutset.report.impact.timeline import draw_impact_timeline
 from cutset.report.impact.wording import (
-    SIGNS,
     advice,
     attempts_in_words,
     is_amplified,
@@ -29,6 +27,19 @@ from cutset.report.impact.wording import (
     user_in_words,
     what_was_done,
 )
+from cutset.report.page.components import (
+    bounded,
+    code,
+    command,
+    css_class,
+    facts,
+    note,
+    tiles,
+    verdict,
+    when,
+    with_code,
+)
+from cutset.report.page.document import drawing, standalone
 
 TIMELINES_OPEN = 6  # the worst; the others are folded
 MOST_TIMELINES = 60
@@ -37,41 +48,40 @@ WORST_FIRST = (ApiVerdict.AFFECTED, ApiVerdict.CANNOT_TELL, ApiVerdict.RESILIENT
 
 
 def impact_page(impact: Impact, events: Sequence[ImpactEvent], links: str = "", repeat: str = "") -> str:
+    return standalone(f"Impact: {what_was_done(impact.started)}", impact_body(impact, events, links, repeat))
+
+
+def impact_body(impact: Impact, events: Sequence[ImpactEvent], links: str = "", repeat: str = "") -> h.Node:
     """Of the events of this run. `links` says where traces are, `repeat` is the command that does the same again."""
-    title = f"Impact: {what_was_done(impact.started)}"
-    page = "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-            f"<title>{escaped(title)}</title><style>{STYLE}</style></head><body>",
-            *_headline(impact, events),
-            *_warnings(impact),
-            *_numbers(impact),
-            "<h2>Upstream APIs</h2>",
-            *api_table(impact),
-            *_next(impact, repeat),
-            *_graph(impact),
-            *_timelines(impact, events),
-            *_traces(impact, links),
-            *_settings(impact, events),
-            "</body></html>\n",
-        ]
-    )
-    return visible(page)
+    return [
+        _headline(impact, events),
+        _warnings(impact),
+        _numbers(impact),
+        h.h2["Upstream APIs"],
+        api_table(impact),
+        _next(impact, repeat),
+        _graph(impact),
+        _timelines(impact, events),
+        _traces(impact, links),
+        _settings(impact, events),
+    ]
 
 
-def _headline(impact: Impact, events: Sequence[ImpactEvent]) -> Iterator[str]:
+def _headline(impact: Impact, events: Sequence[ImpactEvent]) -> h.Element:
     begun = next((event.at for event in events if isinstance(event, WindowStarted)), None)
-    when = f"{datetime.fromtimestamp(begun, UTC):%Y-%m-%d %H:%M:%S} UTC · " if begun is not None else ""
-    by = f" · by {escaped(impact.started.by)}" if impact.started.by else ""
-    yield f'<header class="{css_class(impact.verdict)}">'
-    yield f'<p class="verdict"><b class="sign">{SIGNS[impact.verdict]}</b> {_conclusion(impact)}</p>'
-    yield f"<h1>{_with_code(what_was_done(impact.started))}</h1>"
-    yield f'<p class="muted">{when}run <code>{escaped(impact.run)}</code>{by}</p></header>'
+    return h.header(class_=["conclusion", css_class(impact.verdict)])[
+        h.p[verdict(impact.verdict, conclusion(impact))],
+        h.h1[with_code(bounded(what_was_done(impact.started)))],
+        h.p(".muted")[
+            begun is not None and [when(begun), " · "],
+            "run ",
+            code(impact.run),
+            impact.started.by and f" · by {bounded(impact.started.by)}",
+        ],
+    ]
 
 
-def _conclusion(impact: Impact) -> str:
+def conclusion(impact: Impact) -> str:
     """`2 of 4 APIs upstream are affected`."""
     if not impact.apis:
         return "Cannot tell: nothing upstream of the fault was seen"
@@ -88,41 +98,40 @@ def _is(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _warnings(impact: Impact) -> Iterator[str]:
+def _warnings(impact: Impact) -> Iterator[h.Element]:
     if impact.guard is not None:
-        yield f'<div class="note bad"><b>! Stopped by <code>{escaped(impact.guard.guard)}</code>:</b> '
-        yield f"{escaped(impact.guard.reason)}</div>"
+        stopped = h.b["! Stopped by ", code(impact.guard.guard), ":"]
+        yield note(stopped, " ", bounded(impact.guard.reason), kind="failed")
     if not impact.finished:
-        yield '<div class="note"><b>! Unfinished:</b> this is what is known so far.</div>'
+        yield note(h.b["! Unfinished:"], " this is what is known so far.", kind="degraded")
     for problem in impact.problems:
-        yield f'<div class="note"><b>! Doubtful:</b> {_with_code(problem)}</div>'
+        yield note(h.b["! Doubtful:"], " ", with_code(bounded(problem)), kind="degraded")
 
 
-def _numbers(impact: Impact) -> Iterator[str]:
+def _numbers(impact: Impact) -> h.Element:
     failed, others = impact.others_failed
     hurt = sum(api.fault.failed for api in impact.apis if api.is_entry)
-    tiles = [
-        (f"{impact.marked.get(Group.FAULT, 0):,}", "requests with the fault"),
-        (f"{impact.marked.get(Group.CONTROL, 0):,}", "control requests"),
-        (f"{impact.faulted:,}", "attempts faulted"),
-        (f"{hurt:,}", "requests with the fault failed for their user"),
-        (f"{failed:,}", f"of {others:,} unmarked requests failed meanwhile"),
-    ]
-    yield '<dl class="tiles">'
-    yield from (f"<div><dt>{text}</dt><dd>{number}</dd></div>" for number, text in tiles)
-    yield "</dl>"
+    return tiles(
+        [
+            (f"{impact.marked.get(Group.FAULT, 0):,}", "requests with the fault"),
+            (f"{impact.marked.get(Group.CONTROL, 0):,}", "control requests"),
+            (f"{impact.faulted:,}", "attempts faulted"),
+            (f"{hurt:,}", "requests with the fault failed for their user"),
+            (f"{failed:,}", f"of {others:,} unmarked requests failed meanwhile"),
+        ]
+    )
 
 
-def _next(impact: Impact, repeat: str) -> Iterator[str]:
-    yield "<h2>What to do next</h2>"
-    yield _list(map(_with_code, advice(impact)))
-    notes = [
-        f"<code>{escaped(str(api.api))}</code>: {escaped(note)}" for api in impact.apis for note in _api_notes(api)
-    ]
+def _next(impact: Impact, repeat: str) -> Iterator[h.Node]:
+    yield h.h2["What to do next"]
+    yield h.ul[(h.li[with_code(each)] for each in advice(impact))]
+    notes = [(api, note) for api in impact.apis for note in _api_notes(api)]
     if notes:
-        yield f"<h3>Also seen</h3>{_list(notes)}"
+        yield h.h3["Also seen"]
+        yield h.ul[(h.li[code(str(api.api)), f": {note}"] for api, note in notes)]
     if repeat:
-        yield f"<h3>Again</h3><pre>{escaped(repeat)}</pre>"
+        yield h.h3["Again"]
+        yield command(repeat)
 
 
 def _api_notes(api: ApiImpact) -> Iterator[str]:
@@ -134,48 +143,57 @@ def _api_notes(api: ApiImpact) -> Iterator[str]:
         yield f"{attempts_in_words(api)} attempts per request"
 
 
-def _graph(impact: Impact) -> Iterator[str]:
+def _graph(impact: Impact) -> Iterator[h.Node]:
     if impact.callers:
-        yield "<h2>Where it shows</h2>"
-        yield f'<div class="picture graph">{draw_impact_graph(impact)}</div>'
+        yield h.h2["Where it shows"]
+        label = "Who calls what the fault was at, and how far upstream it shows: the table has the same in numbers"
+        yield drawing(draw_impact_graph(impact), label=label, wide=True)
 
 
-def _timelines(impact: Impact, events: Sequence[ImpactEvent]) -> Iterator[str]:
+def _timelines(impact: Impact, events: Sequence[ImpactEvent]) -> Iterator[h.Node]:
     apis = sorted(impact.apis, key=lambda api: (WORST_FIRST.index(api.verdict), -api.difference))
-    wanted = [api.api for api in (*apis, *impact.target)]
-    timelines = impact_timelines(wanted, events)
+    timelines = impact_timelines([api.api for api in (*apis, *impact.target)], events)
     if not timelines:
         return
-    yield "<h2>Over time</h2>"
-    for number, timeline in enumerate(timelines[:MOST_TIMELINES]):
-        if number == TIMELINES_OPEN:
-            yield f"<details><summary>{count(len(timelines) - number, 'more API')}</summary>"
-        yield f'<div class="picture">{draw_impact_timeline(timeline)}</div>'
+    pictures = [
+        drawing(
+            draw_impact_timeline(timeline),
+            label=bounded(f"{timeline.api}: success rate and latency over time, by group"),
+            wide=True,
+        )
+        for timeline in timelines[:MOST_TIMELINES]
+    ]
+    yield h.h2["Over time"]
+    yield pictures[:TIMELINES_OPEN]
     if len(timelines) > TIMELINES_OPEN:
         left_out = len(timelines) - MOST_TIMELINES
-        yield f'<p class="muted">{count(left_out, "API")} not drawn</p></details>' if left_out > 0 else "</details>"
+        yield h.details[
+            h.summary[count(len(timelines) - TIMELINES_OPEN, "more API")],
+            pictures[TIMELINES_OPEN:],
+            left_out > 0 and h.p(".muted")[f"{count(left_out, 'API')} not drawn"],
+        ]
 
 
-def _traces(impact: Impact, links: str) -> Iterator[str]:
+def _traces(impact: Impact, links: str) -> Iterator[h.Node]:
     failing = [api for api in impact.apis if api.fault.failed_traces]
     if not failing:
         return
-    yield "<h2>Failed requests with the fault</h2>"
+    yield h.h2["Failed requests with the fault"]
     for api in failing:
         shown = api.fault.failed_traces[:MOST_TRACES]
         more = f", the first {len(shown)}" if api.fault.failed > len(shown) else ""
-        yield f"<details{' open' * (api is failing[0])}><summary><code>{escaped(str(api.api))}</code> "
-        yield f'<span class="muted">{count(api.fault.failed, "failed request")}{more}</span></summary>'
-        yield f'<ul class="traces">{"".join(f"<li>{_trace(trace, links)}</li>" for trace in shown)}</ul></details>'
+        yield h.details(open=api is failing[0])[
+            h.summary[code(str(api.api)), " ", h.span(".muted")[f"{count(api.fault.failed, 'failed request')}{more}"]],
+            h.ul(".trace-ids")[(h.li[_trace(trace, links)] for trace in shown)],
+        ]
 
 
-def _trace(trace: str, links: str) -> str:
+def _trace(trace: str, links: str) -> h.Element:
     link = trace_link(links, trace)
-    text = f"<code>{escaped(trace)}</code>"
-    return f'<a href="{escaped(link)}" rel="noreferrer">{text}</a>' if link else text
+    return h.a(href=link, rel="noreferrer")[code(trace)] if link else code(trace)
 
 
-def _settings(impact: Impact, events: Sequence[ImpactEvent]) -> Iterator[str]:
+def _settings(impact: Impact, events: Sequence[ImpactEvent]) -> Iterator[h.Node]:
     started = impact.started
     rows = [
         ("Fault", ", ".join(f"`{fault}`" for fault in sorted(started.cut))),
@@ -196,18 +214,5 @@ def _settings(impact: Impact, events: Sequence[ImpactEvent]) -> Iterator[str]:
     ]
     ended = [event for event in events if isinstance(event, WindowEnded) and event.reason]
     rows += [(f"Why {event.window} ended", event.reason) for event in ended]
-    yield '<h2>Settings</h2><dl class="settings">'
-    yield from (f"<dt>{escaped(name)}</dt><dd>{_with_code(value)}</dd>" for name, value in rows)
-    yield "</dl>"
-
-
-def _list(items: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
-
-
-def _with_code(text: str) -> str:
-    """Between backticks is code."""
-    parts = escaped(text).split("`")
-    if len(parts) % 2 == 0:  # one of them is part of the text
-        return "`".join(parts)
-    return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))
+    yield h.h2["Settings"]
+    yield facts((name, with_code(bounded(value))) for name, value in rows)

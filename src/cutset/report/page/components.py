@@ -24,6 +24,7 @@ SIGNS: Mapping[str, tuple[str, str]] = {
     "cannot tell": ("?", "cannot tell"),
     "not tried": ("·", "not tried"),
     "not coverable": ("!", "not coverable"),
+    "faulted": ("↯", "the fault is here"),
 }
 LONGEST = 400  # characters of a name or a reason on a page: whoever wants the rest has the JSON
 
@@ -73,22 +74,20 @@ def facts(rows: Iterable[tuple[str, h.Node]]) -> h.Element:
     return h.dl(".facts")[[[h.dt[name], h.dd[value]] for name, value in rows]]
 
 
-def table(heads: Iterable[str], rows: Iterable[Iterable[h.Node]], *, caption: str) -> h.Element:
-    """`caption` is for who cannot see it; a cell may be a `td` of its own."""
-    body = [
-        h.tr[[cell if isinstance(cell, h.Element) and _is_cell(cell) else h.td[cell] for cell in row]] for row in rows
-    ]
+def table(heads: Iterable[h.Node], rows: Iterable[Iterable[h.Node]], *, caption: str) -> h.Element:
+    """`caption` is for who cannot see it; a cell may be a `td` or `th` of its own."""
     return h.div(".scroll", tabindex="0", role="region", aria_label=caption)[
         h.table[
             h.caption(".visually-hidden")[caption],
-            h.thead[h.tr[[h.th(scope="col")[head] for head in heads]]],
-            h.tbody[body],
+            h.thead[h.tr[[head if _is_cell(head) else h.th(scope="col")[head] for head in heads]]],
+            h.tbody[[h.tr[[cell if _is_cell(cell) else h.td[cell] for cell in row]] for row in rows]],
         ]
     ]
 
 
-def _is_cell(element: h.Element) -> bool:
-    return next(element.iter_chunks()).startswith(("<td", "<th"))  # what is inside may be read once only
+def _is_cell(node: h.Node) -> bool:
+    # What is inside may be read once only.
+    return isinstance(node, h.Element) and next(node.iter_chunks()).startswith(("<td", "<th"))
 
 
 def empty(what: str, todo: str = "", run: str = "") -> h.Element:

@@ -36,7 +36,10 @@ def standalone(title: str, *body: h.Node) -> str:
     return visible(str(page)) + "\n"
 
 
-def drawing(svg: str, *, label: str = "") -> h.Node:
-    """A picture of `report.drawing`, or of any that escapes the names in it; `label` is for who cannot see it."""
-    attributes = {"role": "img", "aria-label": label} if label else {}
-    return h.div(".picture", attributes)[Markup(svg)]  # noqa: S704 -- drawn by us, from escaped names
+def drawing(svg: str, *, label: str = "", wide: bool = False) -> h.Node:
+    """A picture of `report.drawing`, or of any that escapes the names in it; `label` is for who cannot see it.
+
+    A `wide` one would be too small to read on small screens: there it is scrolled, also by the keyboard.
+    """
+    attributes = ({"role": "img", "aria-label": label} if label else {}) | ({"tabindex": "0"} if wide else {})
+    return h.div(class_=["picture", {"wide": wide}], **attributes)[Markup(svg)]  # noqa: S704 -- drawn by us, from escaped names

@@ -15,7 +15,7 @@ from rich.markup import escape
 from cutset.model.reproduction.result import CaseSummary, CausalStep, FailureMessage, Reproduction, ReproductionResult
 from cutset.model.reproduction.site import FiredFault, Site, SiteKind
 from cutset.model.wording import count
-from cutset.report.reproduction.causal_picture import kind_in_words
+from cutset.report.reproduction.causal_graph import kind_in_words
 
 FORMAT = 1
 AROUND = 3  # lines of source, before the place of a fault and after it

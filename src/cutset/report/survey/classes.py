@@ -8,12 +8,12 @@ from cutset.model.wording import count
 from cutset.report.survey.table import percent, table_lines
 from cutset.select.complexity import Weights, class_complexity, most_complex_first
 
-_HEADINGS = ("complexity", "traces", "share", "failed", "kinds", "spans", "parts", "ms", "request class")
+HEADINGS = ("complexity", "traces", "share", "failed", "kinds", "spans", "parts", "ms", "request class")
 
 
 def to_lines(survey: Survey, weights: Weights, top: int) -> Iterator[str]:
     ranked = most_complex_first(survey.classes, weights)[:top]
-    yield from table_lines(_HEADINGS, [_row(name, summary, survey.traces, weights) for name, summary in ranked])
+    yield from table_lines(HEADINGS, [class_row(name, summary, survey.traces, weights) for name, summary in ranked])
     yield (
         f"\n[dim]{count(len(survey.classes), 'request class')} in {count(survey.traces, 'trace')} of "
         f"{count(survey.spans, 'span')}. Spans, parts (services, stores, queues) and ms are means.[/]"
@@ -57,7 +57,8 @@ def summary_document(name: str, summary: ClassSummary, traces: int, weights: Wei
     }
 
 
-def _row(name: str, summary: ClassSummary, traces: int, weights: Weights) -> tuple[str, ...]:
+def class_row(name: str, summary: ClassSummary, traces: int, weights: Weights) -> tuple[str, ...]:
+    """Under `HEADINGS`."""
     return (
         f"{class_complexity(summary, weights):.1f}",
         f"{summary.traces:,}",

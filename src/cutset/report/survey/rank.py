@@ -13,7 +13,7 @@ Scores = Mapping[Ranking, Mapping[Point, float]]
 
 
 def to_lines(scores: Scores, by: Ranking, top: int) -> Iterator[str]:
-    ranked = _highest_first(scores[by])
+    ranked = highest_first(scores[by])
     rows = [
         (str(place), *(f"{scores[ranking][api]:.3f}" for ranking in Ranking), str(api))
         for place, api in enumerate(ranked[:top], 1)
@@ -26,10 +26,10 @@ def to_lines(scores: Scores, by: Ranking, top: int) -> Iterator[str]:
 def to_document(scores: Scores, by: Ranking, preference: Preference) -> dict[str, Any]:
     apis = [
         {"api": str(api)} | {str(ranking): scores[ranking][api] for ranking in Ranking}
-        for api in _highest_first(scores[by])
+        for api in highest_first(scores[by])
     ]
     return {"by": by, "preference": preference, "apis": apis}
 
 
-def _highest_first(scores: Mapping[Point, float]) -> list[Point]:
+def highest_first(scores: Mapping[Point, float]) -> list[Point]:
     return sorted(scores, key=lambda api: (-scores[api], api))

@@ -14,6 +14,7 @@ from cutset.report.survey.table import percent, table_lines
 from cutset.select.complexity import Weights
 
 SHOWN_KINDS = 5
+HEADINGS = ("traces", "per trace", "failed", "tolerated", "made", "call")
 
 
 def to_lines(name: str, summary: ClassSummary) -> Iterator[str]:
@@ -23,17 +24,21 @@ def to_lines(name: str, summary: ClassSummary) -> Iterator[str]:
         used = "not used here" if summary.kinds else "and no trace is whole: take this with care"
         yield f"[dim]{count(torn, 'trace')} of which spans are missing, {used}[/]"
     yield ""
-    rows = [_row(use, summary.traces) for use in call_uses(summary.judged)]
-    yield from table_lines(("traces", "per trace", "failed", "tolerated", "made", "call"), rows)
-    kinds = _most_common_first(summary)
+    rows = [call_row(use, summary.traces) for use in call_uses(summary.judged)]
+    yield from table_lines(HEADINGS, rows)
+    kinds = most_common_first(summary)
     yield f"\n{count(len(kinds), 'kind')} of execution, by traces:"
     for tree, traces in kinds[:SHOWN_KINDS]:
-        calls = sum(1 for _ in tree.edges())
-        failed = [str(call.point) for call in tree.walk() if call.failed]
-        but = f", failed: {', '.join(failed)}" if failed else ""
-        yield f"  {traces:,} × {count(calls, 'call')}{printable(but)}"
+        yield f"  {printable(kind_in_words(tree, traces))}"
     if len(kinds) > SHOWN_KINDS:
         yield f"[dim]  and {len(kinds) - SHOWN_KINDS:,} more; `--json` has all[/]"
+
+
+def kind_in_words(tree: CallTree, traces: int) -> str:
+    calls = sum(1 for _ in tree.edges())
+    failed = [str(call.point) for call in tree.walk() if call.failed]
+    but = f", failed: {', '.join(failed)}" if failed else ""
+    return f"{traces:,} × {count(calls, 'call')}{but}"
 
 
 def to_document(name: str, summary: ClassSummary, traces: int, weights: Weights) -> dict[str, Any]:
@@ -52,15 +57,16 @@ def to_document(name: str, summary: ClassSummary, traces: int, weights: Weights)
             }
             for use in call_uses(summary.judged)
         ],
-        "executions": [{"traces": times, "tree": _tree_document(tree)} for tree, times in _most_common_first(summary)],
+        "executions": [{"traces": times, "tree": _tree_document(tree)} for tree, times in most_common_first(summary)],
     }
 
 
-def _most_common_first(summary: ClassSummary) -> list[tuple[CallTree, int]]:
+def most_common_first(summary: ClassSummary) -> list[tuple[CallTree, int]]:
     return sorted(summary.judged.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _row(use: CallUse, traces: int) -> tuple[str, ...]:
+def call_row(use: CallUse, traces: int) -> tuple[str, ...]:
+    """Under `HEADINGS`."""
     instead = f"  when failed: {', '.join(map(str, sorted(use.instead_of)))}" if use.instead_of else ""
     return (
         percent(use.traces, traces),

@@ -8,7 +8,7 @@ from cutset.report.printable import printable
 def table_lines(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Numbers to the right. The last column is never cut or folded: names must be copied whole."""
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
-    numeric = [all(_is_number(row[position]) for row in rows) for position in range(len(headings))]
+    numeric = [all(is_number(row[position]) for row in rows) for position in range(len(headings))]
     for number, row in enumerate((headings, *rows)):
         *cells, last = row
         padded = [
@@ -23,5 +23,5 @@ def percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if part else "–"
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
     return cell.strip(" –%").replace(",", "").replace(".", "").isdecimal() or cell in ("", "–")

@@ -69,10 +69,16 @@ def log_of_run(folder: Path, pattern: str | None, dialect: LogDialect) -> Compar
     texts = []
     for path in paths:
         try:
-            texts.append((folder / path).read_text(errors="replace"))
+            texts.append(_where(folder, path).read_text(errors="replace"))
         except OSError:
             return None
     return log_of("".join(texts), pattern, dialect)
+
+
+def _where(folder: Path, path: str) -> Path:
+    """As it was told; or in the folder as it is now, which may have been moved since."""
+    told = folder / path
+    return told if told.exists() else folder / told.name
 
 
 def line_in_failure_log(fault: FiredFault, failure: ComparedLog, run: ComparedLog) -> int | None:

@@ -38,6 +38,11 @@ def test_a_drawing_is_told_to_who_cannot_see_it() -> None:
     assert str(drawing("<svg></svg>")) == '<div class="picture"><svg></svg></div>'
 
 
+def test_a_wide_drawing_can_be_scrolled_by_the_keyboard() -> None:
+    assert str(drawing("<svg></svg>", label="x", wide=True)).startswith('<div class="picture wide" role="img"')
+    assert 'tabindex="0"' in str(drawing("<svg></svg>", label="x", wide=True))
+
+
 def test_the_style_sheet_has_both_themes_small_screens_and_paper() -> None:
     sheet = style_sheet()
 

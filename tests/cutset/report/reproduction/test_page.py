@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.samples.reproduction import FAILURE_LOG, MESSAGES, RUN_LOG, comparison, fault, reproduction, result, sample
 
 from cutset.model.reproduction.result import ReproductionResult
-from cutset.report.reproduction.page import MOST_ROWS, to_page
+from cutset.report.reproduction.page import MOST_ROWS, reproduction_page
 
 VOID = {"meta", "br"}
 
@@ -45,7 +45,7 @@ class Reader(HTMLParser):
 
 
 def page_of(found: ReproductionResult, failure_log: str = FAILURE_LOG) -> str:
-    return to_page(found, None if found.best is None else comparison(found.best, failure_log))
+    return reproduction_page(found, None if found.best is None else comparison(found.best, failure_log))
 
 
 def test_the_page_answers_the_questions_in_order(tmp_path: Path) -> None:
@@ -76,22 +76,42 @@ def test_the_page_answers_the_questions_in_order(tmp_path: Path) -> None:
 def test_messages_are_marked_in_both_logs(tmp_path: Path) -> None:
     page = page_of(sample(tmp_path))
 
-    marked = re.findall(r'<div class="(mark[ a-z]*)"><b>(\d+)</b>', page)
+    marked = re.findall(r'<td class="(mark[ a-z]*)"><b>(?:<a [^>]*>)?(\d+)<', page)
     assert marked == [("mark", line) for line in "337788"] + [("mark lacking", "9")]
-    assert page.index("⚡ about here") < page.index("<b>3</b>")
+    assert page.index("⚡ about here") < page.index('<tr id="log-3"')
+
+
+def test_a_message_of_the_log_and_its_chain_in_the_graph_are_bound_together_without_a_script(tmp_path: Path) -> None:
+    page = page_of(sample(tmp_path))
+
+    assert '<tr id="log-7" class="chained m1">' in page
+    assert '<a href="#log-7" title="how it follows from the fault">7</a>' in page  # the message in the log
+    assert '<a class="to-chain" href="#message-1">' in page  # where the graph is above the log
+    assert '<li id="message-1" class="chained shown m1">' in page
+    assert re.search(r'<li class="step chained message m1 m2">.*?<a href="#log-7">7</a>', page)
+    assert ".beside:has(.m1:is(:hover,:focus-within,:target)) .m1{" in page
+
+
+def test_every_table_has_a_caption_and_every_part_is_in_the_main_landmark(tmp_path: Path) -> None:
+    page = page_of(sample(tmp_path))
+
+    assert page.count("<table") == page.count("<caption") > 0
+    assert page.index("<main>") < page.index("<h1>")
+    assert '<div class="log-bar" role="img" aria-label="The failure log' in page
 
 
 def test_nothing_comes_from_elsewhere_and_nothing_runs(tmp_path: Path) -> None:
     page = page_of(sample(tmp_path))
     read = Reader(page)
 
-    assert not {"script", "link", "img", "iframe", "object", "a"} & set(read.tags)
-    assert not {"src", "href"} & read.attributes
+    assert not {"script", "link", "img", "iframe", "object"} & set(read.tags)
+    assert "src" not in read.attributes
+    assert all(each.startswith("#") for each in re.findall('href="(.*?)"', page))
     assert not re.search(r"url\(|@import", page)
 
 
 def test_what_is_hostile_in_logs_source_and_names_is_shown_as_text(tmp_path: Path) -> None:
-    hostile = "</pre></title></style><script>alert('\"&`1`')</script>\x00\u202e\x1b[31m"
+    hostile = "</pre></title></style><script>alert('\"&`1`')</script>\x00\u202e\x1b[31m" + "x" * 10_000
     path = tmp_path / "diskqueue.py"
     path.write_text(f"# {hostile[:60]}\n" * 20)
     (tmp_path / "run.log").write_text(RUN_LOG + hostile)
@@ -128,11 +148,11 @@ def test_huge_logs_are_bounded_and_what_is_of_interest_stays(tmp_path: Path) -> 
     messages = tuple(replace(message, line=30_000 + message.line) for message in MESSAGES)
     page = page_of(result(reproduction(tmp_path, fault(log_lines=30_002), messages=messages)), log)
 
-    assert len(page) < 4_000_000
-    assert page.count('<div class="row">') < 2 * MOST_ROWS
+    assert len(page) < 4_500_000
+    assert page.count("<tr") < 2 * MOST_ROWS + 20
     assert "lines in the middle of the failure log are left out" in page
     assert "are left out</summary>" in page
-    assert '<div class="mark"><b>30003</b>' in page
+    assert '<tr id="log-30003" class="chained m0"><td class="mark">' in page
     Reader(page)
 
 
