@@ -35,6 +35,12 @@ class ForCi:
     markdown_file: Path | None = None
 
 
+def loop_of(store: Path, run: str) -> Loop | None:
+    """What kind of run this is; None if there is no such run."""
+    with open_existing_ledger(store) as ledger:
+        return next((each.started.loop for each in ledger.runs() if each.id == run), None)
+
+
 def list_campaigns(store: Path) -> list[RunRecord]:
     with open_existing_ledger(store) as ledger:
         return ledger.runs(Loop.CAMPAIGN)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from cutset.app.drill import drill, old_history, plan_drills, read_case, replay_drill, write_page
+from cutset.app.drill import drill, old_history, plan_drills, read_case, replay_drill, write_drill_reports, write_page
 from cutset.cli.options import DEFAULT_CONFIG, DEFAULT_STORE, ConfigOption, JsonOption, StoreOption
 from cutset.cli.output import Console
 from cutset.cli.run import run_async
@@ -48,6 +48,12 @@ def drill_command(
     everything: Annotated[bool, typer.Option("--again", help="Also what passed and has not expired.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted session.")] = False,
     replay: Annotated[str, typer.Option("--replay", metavar="ID", help="Run one test again.")] = "",
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Also write the page with timelines there.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="Also write Markdown, for a comment.")
+    ] = None,
     as_json: JsonOption = False,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
@@ -87,7 +93,9 @@ def drill_command(
     except KeyboardInterrupt:
         _say_how_to_go_on(progress.events, store, replay, errors)
         raise
-    raise typer.Exit(_conclude(progress.events, store, as_json=as_json))
+    code = _conclude(progress.events, store, as_json=as_json)
+    write_drill_reports(store, progress.events, html=html, markdown=markdown)
+    raise typer.Exit(code)
 
 
 def _print_plan(plan: Plan, *, as_json: bool) -> None:

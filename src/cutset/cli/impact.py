@@ -17,6 +17,7 @@ from cutset.app.impact_results import (
     exit_code,
     read_recorded_impact,
     recorded_in,
+    write_impact_markdown,
     write_impact_page,
 )
 from cutset.app.impact_workflow import targets_of, workflow_numbered
@@ -109,6 +110,9 @@ def impact_command(
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Also write a page with timelines.")
     ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="Also write Markdown, for a comment.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before live requests are marked.")] = False,
     as_json: JsonOption = False,
     config_file: ConfigOption = DEFAULT_CONFIG,
@@ -178,7 +182,9 @@ def impact_command(
     if stopped.before_anything(impacts):
         raise stopped.error or KeyboardInterrupt
     comparison = compare(past, impacts[-1]) if past and impacts and impacts[-1].finished else None
-    shown = _Shown(html, workflow, links=config.collector.server, repeat=shlex.join(["cutset", *sys.argv[1:]]))
+    shown = _Shown(
+        html, markdown, workflow, links=config.collector.server, repeat=shlex.join(["cutset", *sys.argv[1:]])
+    )
     _show(recorded, comparison, shown, as_json=as_json)
     if stopped.error:
         notes().print(f"[red]halted:[/] {escape(stopped.error.message)}")
@@ -251,9 +257,14 @@ def _refuse_what_does_not_go_together(
 @dataclass(frozen=True, slots=True)
 class _Shown:
     html: Path | None
+    markdown: Path | None
     workflow: int
     links: str  # where traces can be looked at
     repeat: str  # the command that does the same again
+
+    def numbered(self, file: Path, number: int) -> Path:
+        """Of a workflow, each run has files of its own."""
+        return file.with_stem(f"{file.stem}-{number}") if self.workflow else file
 
 
 def _show(
@@ -264,11 +275,13 @@ def _show(
     as_json: bool,
 ) -> None:
     impacts = [each.impact for each in recorded]
-    if shown.html:
-        for number, each in enumerate(recorded, start=1):
-            page = shown.html.with_stem(f"{shown.html.stem}-{number}") if shown.workflow else shown.html
+    for number, each in enumerate(recorded, start=1):
+        if shown.html:
+            page = shown.numbered(shown.html, number)
             write_impact_page(page, each, links=shown.links, repeat=shown.repeat)
             notes().print(f"[dim]page: {escape(str(page))}[/]")
+        if shown.markdown:
+            write_impact_markdown(shown.numbered(shown.markdown, number), each, repeat=shown.repeat)
     if as_json:
         documents = [impact_document(impact, shown.links, shown.repeat) for impact in impacts]
         whole = {"workflow": shown.workflow, "impacts": documents} if shown.workflow else documents[-1]

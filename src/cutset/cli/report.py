@@ -1,4 +1,4 @@
-"""`cutset report`: show a past campaign or impact again."""
+"""`cutset report`: show a past campaign, impact, session of drills or reproduction again."""
 
 import json
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from cutset.app.impact_results import (
     list_impacts,
     read_recorded_impact,
     repeat_of,
+    write_impact_markdown,
     write_impact_page,
 )
 from cutset.app.report import (
@@ -21,6 +22,7 @@ from cutset.app.report import (
     compare_with_baseline,
     exit_code,
     list_campaigns,
+    loop_of,
     read_campaign,
     replay_of,
     write_for_ci,
@@ -30,6 +32,7 @@ from cutset.app.report import (
 )
 from cutset.cli.options import DEFAULT_STORE, JsonOption, RequestOption, StoreOption
 from cutset.cli.output import Console, notes, print_document, print_lines
+from cutset.cli.report_runs import SHOWN, show_run
 from cutset.config.baseline import load_baseline
 from cutset.errors import UsageError
 from cutset.model.campaign import Campaign
@@ -94,7 +97,7 @@ TracesOption = Annotated[
 
 def report_command(
     campaign: Annotated[
-        str, typer.Argument(metavar="RUN", help="The campaign or impact; by default the latest campaign.")
+        str, typer.Argument(metavar="RUN", help="A run of any kind; by default the latest campaign.")
     ] = "",
     explain: ExplainOption = None,
     request: RequestOption = None,
@@ -112,7 +115,8 @@ def report_command(
 ) -> None:
     """Show what a campaign found: the cuts, what the user would see, evidence, and the command that replays each.
 
-    With `--impact`, or the run of one: what a fault at a rate did to each API upstream.
+    With `--impact`, or the run of one: what a fault at a rate did to each API upstream. A run of drills or of a
+    reproduction is shown as it was when it ended.
 
     Exits 0 whatever was found, unless `--against` asks for a judgement.
 
@@ -123,14 +127,18 @@ def report_command(
     - `cutset report --json | jq '.requests[].findings[].cut'`: the cuts alone
     - `cutset report --explain "cart/GetCart + ad/GetAds" -r "GET /"`: does it survive these two, and how do we know?
     - `cutset report --impact --html impact.html`: what the latest impact did, with timelines
+    - `cutset report 20261117-041612-3fb2 --markdown drills.md`: a session of drills, for a comment
     - `cutset report --impact --list`: all impacts, with what was done and what came of it
     """
-    of_campaigns = bool(explain is not None or request or junit_file or sarif_file or source or markdown)
+    of_campaigns = bool(explain is not None or request or junit_file or sarif_file or source)
+    loop = loop_of(store, campaign) if campaign and not impact else None
+    if loop in SHOWN and not (of_campaigns or list_all or against or traces):
+        raise typer.Exit(show_run(store, campaign, loop, html=html, markdown=markdown, as_json=as_json))
     if _is_of_impact(store, campaign, impact, of_campaigns=of_campaigns, of_impacts=bool(traces)):
         raise typer.Exit(
             show_impacts(store, as_json=as_json)
             if list_all
-            else show_impact(store, campaign, str(against or ""), html, traces, as_json=as_json)
+            else show_impact(store, campaign, str(against or ""), html, traces, markdown, as_json=as_json)
         )
     if (explain is not None or list_all) and any((against, junit_file, sarif_file, html, markdown)):
         raise UsageError("`--against`, `--junit`, `--sarif`, `--html` and `--markdown` go with a whole report")
@@ -156,9 +164,7 @@ def _is_of_impact(store: Path, run: str, asked: bool, *, of_campaigns: bool, of_
     """A run tells by itself what it is. Options that go with the other kind are refused."""
     found = asked or bool(run and is_impact(store, run))
     if found and of_campaigns:
-        raise UsageError(
-            "`--explain`, `--request`, `--junit`, `--sarif`, `--source` and `--markdown` are for campaigns"
-        )
+        raise UsageError("`--explain`, `--request`, `--junit`, `--sarif` and `--source` are for campaigns")
     if of_impacts and not found:
         raise UsageError("`--traces` is for impacts", hint="Add `--impact`, or name an impact's run")
     return found
@@ -173,7 +179,9 @@ def show_impacts(store: Path, *, as_json: bool) -> int:
     return 0
 
 
-def show_impact(store: Path, run: str, against: str, html: Path | None, traces: str, *, as_json: bool) -> int:
+def show_impact(
+    store: Path, run: str, against: str, html: Path | None, traces: str, markdown: Path | None, *, as_json: bool
+) -> int:
     """Prints what it did, and how that compares; returns the exit code."""
     recorded = read_recorded_impact(store, run)
     impact, repeat = recorded.impact, repeat_of(recorded, store)
@@ -181,6 +189,8 @@ def show_impact(store: Path, run: str, against: str, html: Path | None, traces: 
     if html:
         write_impact_page(html, recorded, links=traces, repeat=repeat)
         notes().print(f"[dim]page: {escape(str(html))}[/]")
+    if markdown:
+        write_impact_markdown(markdown, recorded, repeat=repeat)
     if as_json:
         document = impact_document(impact, traces, repeat)
         print_document(document | ({"against": comparison_document(comparison)} if comparison else {}))

@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from cutset.app.reproduce import (
+    ReportFiles,
     ReproductionPlan,
     create_folder,
     plan_reproduction,
@@ -107,6 +108,12 @@ def reproduce_command(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the latest unfinished search.")] = False,
     keep_rounds: Annotated[bool, typer.Option("--keep-rounds", help="Keep what failed rounds left, too.")] = False,
     out: Annotated[Path | None, typer.Option("--out", help="Where report and replay go.")] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Also write the report's page there.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="Also write Markdown, for a comment.")
+    ] = None,
     as_json: JsonOption = False,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
@@ -157,7 +164,7 @@ def reproduce_command(
         if standing.run:
             _say_how_to_go_on(store)
         raise
-    files = write_results(plan, standing.run, result, out)
+    files = write_results(plan, standing.run, result, ReportFiles(out, html, markdown))
     if not keep_rounds:
         remove_rounds(plan, standing.run, result)
     if as_json:

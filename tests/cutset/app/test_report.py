@@ -11,6 +11,7 @@ from cutset.app.report import (
     exit_code,
     explain,
     list_campaigns,
+    loop_of,
     read_campaign,
     write_for_ci,
 )
@@ -36,6 +37,11 @@ def test_the_latest_campaign_is_one_of_its_own_and_every_one_can_be_named(store:
     assert list(read_campaign(store).events) == [RUN, *EVENTS]
     with pytest.raises(UsageError, match="no campaign `three`"):
         read_campaign(store, "three")
+
+
+def test_a_run_tells_by_itself_what_kind_it_is(store: Path) -> None:
+    assert loop_of(store, "one") is Loop.CAMPAIGN
+    assert loop_of(store, "nothing") is None
 
 
 def test_a_campaign_tells_its_findings_and_whether_it_is_complete(store: Path) -> None:

@@ -122,7 +122,6 @@ def test_a_file_that_cannot_be_written_is_told_with_what_is_kept() -> None:
         (explore_command, {"replay": "1f3a90bc", "against": Path("x")}, "go with a whole campaign"),
         (report_command, {"source": ["a=b"]}, "`--source` goes with `--sarif`"),
         (report_command, {"traces": "http://x/{trace}"}, "`--traces` is for impacts"),
-        (report_command, {"impact": True, "markdown": Path("x")}, "are for campaigns"),
         (explore_command, {"replay": "1f3a90bc", "html": Path("x")}, "go with a whole campaign"),
         (report_command, {"impact": True, "junit_file": Path("x")}, "are for campaigns"),
         (report_command, {"sarif_file": Path("x"), "source": ["a"]}, "`--source a`: expected `SERVICE=FILE`"),
@@ -193,7 +192,8 @@ def test_the_latest_impact_is_shown_as_text_document_and_page(capsys: pytest.Cap
     record(COMPLETE)
     record_impacts(monday=Truth(), tuesday=Truth(rate=0.9))
 
-    assert shown(impact=True, html=Path("out/impact.html"), traces="https://traces/{trace}") == 0
+    files = {"html": Path("out/impact.html"), "markdown": Path("out/impact.md")}
+    assert shown(impact=True, **files, traces="https://traces/{trace}") == 0
     text = capsys.readouterr()
     assert text.out.startswith("✗ affected  currency/Convert answered 503 at 30 % of calls, in 5 % of live requests (")
     assert (
@@ -201,6 +201,7 @@ def test_the_latest_impact_is_shown_as_text_document_and_page(capsys: pytest.Cap
     )
     assert text.err == "page: out/impact.html\n"
     assert 'href="https://traces/' in Path("out/impact.html").read_text()
+    assert Path("out/impact.md").read_text().startswith("# ✗ Affected")
 
     assert shown(campaign="monday", as_json=True, traces="jaeger+http://jaeger") == 0  # a run tells what it is
     document = json.loads(capsys.readouterr().out)
