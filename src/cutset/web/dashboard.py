@@ -5,6 +5,7 @@ from pathlib import Path
 
 from starlette.requests import Request
 
+from cutset.web.aside import Aside
 from cutset.web.frame import Frame
 from cutset.web.live import LivePace
 from cutset.web.reading import Reading
@@ -21,6 +22,7 @@ class Dashboard:
     read_only: bool = False
     runs: StartedRuns = field(default_factory=StartedRuns)
     pace: LivePace = field(default_factory=LivePace)
+    aside: Aside = field(default_factory=Aside)
 
     @property
     def store(self) -> Path:
