@@ -15,10 +15,20 @@ from cutset.model.outcome import Verdict
 from cutset.model.wording import count
 from cutset.report.campaign.explanation import ExplainedRequest
 from cutset.report.campaign.terminal import describe_cut
-from cutset.report.drawing.point_graph import SAMPLE, Mark, Marks, PlacedGraph, PointGraph, RowAt, legend_items
-from cutset.report.page.components import bounded, code, facts, note, verdict, when, with_code
+from cutset.report.drawing.point_graph import (
+    SAMPLE,
+    Mark,
+    Marks,
+    PlacedGraph,
+    PointGraph,
+    PointRow,
+    RowAt,
+    legend_items,
+)
+from cutset.report.page.components import SIGNS, bounded, code, facts, note, verdict, when, with_code
 
 CUTS_SHOWN = 12  # that are offered to look at
+CALM_SHOWN = 2  # requests that are not affected: more of them are folded away
 FORM = "graph-form"
 _WORST_FIRST = (Verdict.FAILED, Verdict.UNKNOWN, Verdict.DEGRADED, Verdict.SURVIVED)
 
@@ -62,25 +72,22 @@ def list_of_points(placed: PlacedGraph, marks: Marks) -> h.Element:
         (
             h.fieldset[
                 h.legend[bounded(box.name)],
-                (
-                    _choice(row.name, row.label, RowAt(number, at), marks, row.is_button)
-                    for at, row in enumerate(box.rows)
-                ),
+                (_choice(row, RowAt(number, at), marks) for at, row in enumerate(box.rows)),
             ]
             for number, box in boxes
         )
     ]
 
 
-def _choice(name: str, label: str, at: RowAt, marks: Marks, is_button: bool) -> h.Element:  # noqa: FBT001
+def _choice(row: PointRow, at: RowAt, marks: Marks) -> h.Element:
     mark = marks.rows.get(at, Mark("", "·"))
     said = [
         h.span(class_=["sign", mark.look.replace(" ", "-")], aria_hidden="true")[mark.sign],
-        h.span[bounded(label), h.span(".visually-hidden")[f", {bounded(mark.words)}" if mark.words else ""]],
+        h.span[bounded(row.label), h.span(".visually-hidden")[f", {bounded(mark.words)}" if mark.words else ""]],
     ]
-    if not is_button:
+    if not row.is_button:
         return h.p(title=bounded(mark.words))[said]
-    checkbox = h.input(type="checkbox", name="cut", value=name, form=FORM, checked=at in marks.failing)
+    checkbox = h.input(type="checkbox", name="cut", value=row.name, form=FORM, checked=at in marks.failing)
     return h.label(title=bounded(mark.words))[checkbox, said]
 
 
@@ -91,17 +98,17 @@ def said_of(answers: Sequence[ExplainedRequest], cut: Cut) -> str:
     if len(answers) == 1:
         return f"{answers[0].request}: {_VERBS[answers[0].verdict]}."
     told = [
-        f"{number} {words}"
-        for each, words in ((Verdict.FAILED, "fail"), (Verdict.UNKNOWN, "not known"), (Verdict.DEGRADED, "degraded"))
+        f"{_VERBS[each]}: {number}"
+        for each in _WORST_FIRST
         if (number := sum(answer.verdict is each for answer in answers))
     ]
-    return f"Of {count(len(answers), 'request class')}, {', '.join(told)}." if told else "All request classes survive."
+    return f"Of {count(len(answers), 'request class')}, {', '.join(told)}."
 
 
 _VERBS = {
     Verdict.FAILED: "fails",
     Verdict.SURVIVED: "survives",
-    Verdict.DEGRADED: "is degraded",
+    Verdict.DEGRADED: "degraded",
     Verdict.UNKNOWN: "not known",
 }
 
@@ -170,7 +177,7 @@ def answers_list(answers: Iterable[ExplainedRequest], question: Question, trials
     ordered = sorted(answers, key=lambda each: _WORST_FIRST.index(each.verdict))
     shown = [answer(each, question, trials.get(each.request)) for each in ordered]
     calm = sum(each.verdict is Verdict.SURVIVED for each in ordered)
-    if question.request or calm < 3 or calm == len(ordered) == 1:
+    if question.request or calm <= CALM_SHOWN:
         return shown
     return [
         *shown[: len(ordered) - calm],
@@ -210,8 +217,7 @@ def _some(names: Sequence[str]) -> str:
 
 def marks_of_answers(answers: Iterable[ExplainedRequest]) -> dict[str, Mark]:
     """What the picture says of requests."""
-    signs = {Verdict.FAILED: "✗", Verdict.SURVIVED: "✓", Verdict.DEGRADED: "~", Verdict.UNKNOWN: "?"}
-    return {each.request: Mark(each.verdict, signs[each.verdict], _VERBS[each.verdict]) for each in answers}
+    return {each.request: Mark(each.verdict, *SIGNS[each.verdict]) for each in answers}
 
 
 def trial_form(each: ExplainedRequest, question: Question) -> h.Element:
@@ -223,6 +229,10 @@ def trial_form(each: ExplainedRequest, question: Question) -> h.Element:
         h.button(".primary", type="submit")["Try it"],
         h.span(".small.muted")[" one experiment, a few requests of our own"],
     ]
+
+
+def could_not_be_tried(problem: str, hint: str) -> h.Element:
+    return note(h.p[with_code(bounded(problem))], hint and h.p(".small")[with_code(hint)], kind="unknown")
 
 
 def under_way(what: str) -> h.Element:

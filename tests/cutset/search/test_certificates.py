@@ -6,7 +6,7 @@ from tests.samples.call_systems import faults, hidden_calls, points, run, subset
 from cutset.model.effect import EffectChoice
 from cutset.model.fault import cut_of
 from cutset.model.outcome import Outcome, Points, Verdict
-from cutset.search.certificates import Evidence, explain
+from cutset.search.certificates import Evidence, explain, explain_by
 from cutset.search.elements import Elements
 from cutset.search.strategy import Certificates, Masked
 from cutset.simulation.simulated import Call, FirstOf, Optional, System, all_points
@@ -274,3 +274,20 @@ def test_a_cut_that_survived_by_chance_and_then_failed_is_explained_as_failing()
     history = (survived(points(), points("A", "B")), survived(points("A"), points("B")), failing(points("A")))
 
     assert explain(history, faults("A"), Certificates.INDEPENDENT).verdict is Verdict.FAILED
+
+
+def test_who_asks_about_what_never_appeared_changes_nothing_for_who_asks_next() -> None:
+    evidence = evidence_of(Certificates.INDEPENDENT, *HISTORY)
+    known = len(evidence.elements)
+
+    explanation = explain_by(evidence, faults("A", "nobody"))
+
+    assert (explanation.verdict, explanation.because, explanation.same_run) == (Verdict.SURVIVED, WITHOUT_A, True)
+    assert len(evidence.elements) == known
+
+
+def test_a_run_is_also_that_of_what_differs_from_it_in_nothing_that_was_called() -> None:
+    evidence = evidence_of(Certificates.EXACT, *HISTORY)
+
+    assert evidence.run_of(faults("A", "D")) == WITHOUT_A
+    assert evidence.run_of(faults("A", "C")) is None

@@ -2,13 +2,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.samples.campaign import experiment
 
 from cutset.errors import UsageError
 from cutset.model.impact import GuardTripped
+from cutset.model.outcome import Verdict
 from cutset.model.request import FunctionStep, Request, Response, Step, WorkloadStep
 from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.store.ledger import open_ledger
-from cutset.store.runs import fingerprint, impact_events, is_held, latest_run, new_run, resumed_run
+from cutset.store.runs import fingerprint, impact_events, is_held, latest_run, new_run, resumed_run, tried_by_hand
 
 STARTED = RunStarted(loop=Loop.DRILL, fingerprint=fingerprint(command=["serve"], pace=2.0), command="drill")
 
@@ -120,3 +122,13 @@ def test_code_that_makes_a_request_is_known_by_its_name_and_version() -> None:
     assert fingerprint(requests=(Request("buy", FunctionStep("a", run)),)) != fingerprint(
         requests=(Request("buy", FunctionStep("b", run)),)
     )
+
+
+def test_experiments_by_hand_are_those_of_runs_that_serve_the_campaign(tmp_path: Path) -> None:
+    with open_ledger(tmp_path) as ledger:
+        for run, part_of in (("campaign", ""), ("by-hand", "campaign"), ("other", "hardening")):
+            ledger.append(run, RunStarted(loop=Loop.CAMPAIGN, run=run, part_of=part_of))
+            ledger.append(run, experiment(run, Verdict.SURVIVED, "200", "cart/GetCart"), at=7.0)
+            ledger.append(run, RunFinished())
+
+        assert [(at, event.request) for at, event in tried_by_hand(ledger, "campaign")] == [(7.0, "by-hand")]

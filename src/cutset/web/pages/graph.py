@@ -36,6 +36,7 @@ from cutset.web.graph_parts import (
     FORM,
     Question,
     answers_list,
+    could_not_be_tried,
     cuts_to_look_at,
     failing_list,
     legend,
@@ -157,8 +158,8 @@ async def graph_trial(request: Request) -> Response:
         raise UsageError("Experiments cannot be started here", hint="Start `cutset ui` with a configuration and a key")
     pairs = await form_of(request)
     asked = _asked(dashboard, pairs)
-    if asked.problem:
-        raise UsageError(asked.problem)
+    if asked.problem or not asked.question.request:
+        raise UsageError(asked.problem or "It takes a request to try something with")
     question, config = asked.question, load_config(dashboard.config_file)
     begin = partial(
         try_cut,
@@ -214,15 +215,13 @@ def _trial(dashboard: Dashboard, each: ExplainedRequest, question: Question) -> 
     latest = dashboard.runs.latest
     if not dashboard.can_act:
         return None
+    if dashboard.runs.current and not _is_latest(dashboard, each):
+        return h.p(".small.muted")["It can be tried once nothing else is under way."]
     if dashboard.runs.current:
         return under_way(dashboard.runs.current.what)
-    failed = latest and latest.problem and _is_latest(dashboard, each)
-    problem = (
-        note(h.p[with_code(latest.problem)], latest.hint and h.p(".small")[with_code(latest.hint)], kind="unknown")
-        if latest and failed
-        else None
-    )
-    return [problem, trial_form(each, question)]
+    if latest is None or not latest.problem or not _is_latest(dashboard, each):
+        return trial_form(each, question)
+    return [could_not_be_tried(latest.problem, latest.hint), trial_form(each, question)]
 
 
 def _controls(dashboard: Dashboard, asked: _Asked) -> h.Element:

@@ -48,3 +48,11 @@ def test_where_room_is_scarce_there_is_one_line() -> None:
     assert drawn(node).count("<text") == drawn(node, DENSE).count("<text") == 2
     assert ">2k</text>" in drawn(node, DENSE)
     assert box_width(node, DENSE) < box_width(node, ROOMY)
+
+
+@pytest.mark.parametrize("component", [Component.RPC, Component.CACHE, Component.QUEUE])
+def test_corners_of_tall_boxes_are_those_of_usual_ones(component: Component) -> None:
+    usual, tall = (outline(component, Box(0, 0, 100, height)) for height in (ROOMY.box_height, 400))
+    corner = {Component.RPC: 'rx="6.0"', Component.CACHE: "a50.0 4.2 ", Component.QUEUE: "M10.5 "}[component]
+    assert corner in usual
+    assert corner in tall

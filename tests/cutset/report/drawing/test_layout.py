@@ -42,6 +42,33 @@ def assert_no_overlap(layout: Layout) -> None:
         assert -0.01 <= box.top <= box.top + box.height <= layout.height + 0.01
 
 
+@given(st.data())
+def test_boxes_of_different_heights_keep_their_distance_and_their_columns_a_limited_height(data):
+    heights = data.draw(st.lists(st.sampled_from([18.0, 60.0, 300.0]), min_size=1, max_size=30))
+    ends = st.integers(0, len(heights) - 1)
+    arcs = [Arc(*pair, "") for pair in data.draw(st.lists(st.tuples(ends, ends), max_size=60))]
+    layout = lay_out([80.0] * len(heights), {0}, arcs, DENSE, heights)
+    assert [box.height for box in layout.boxes] == heights
+    for one, other in combinations(layout.boxes, 2):
+        apart = one.right < other.left or other.right < one.left
+        assert apart or one.top >= other.top + other.height or other.top >= one.top + one.height
+    for box in layout.boxes:
+        assert -0.01 <= box.top <= box.top + box.height <= layout.height + 0.01
+
+
+def test_a_box_that_is_higher_than_any_column_has_one_to_itself():
+    layout = lay_out([80.0] * 12, {0}, [Arc(0, each, "") for each in range(1, 12)], DENSE, [18.0] * 11 + [9000.0])
+    (tall,) = [box for box in layout.boxes if box.height == 9000]
+    assert [box for box in layout.boxes if box.left == tall.left] == [tall]
+
+
+def test_heights_that_are_those_of_the_density_change_nothing():
+    chance = random.Random(5)
+    arcs = [Arc(chance.randrange(60), chance.randrange(60), "") for _ in range(120)]
+    widths = [80.0 + each % 40 for each in range(60)]
+    assert lay_out(widths, {0}, arcs, DENSE, [DENSE.box_height] * 60) == lay_out(widths, {0}, arcs, DENSE)
+
+
 def test_callers_are_left_of_callees():
     layout = laid_out([(0, 1), (1, 2), (0, 2)], services=3)
     assert [box.left for box in layout.boxes] == sorted(box.left for box in layout.boxes)
