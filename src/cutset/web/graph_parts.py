@@ -17,12 +17,12 @@ from cutset.report.campaign.explanation import ExplainedRequest
 from cutset.report.campaign.terminal import describe_cut
 from cutset.report.drawing.point_graph import (
     SAMPLE,
-    Mark,
     Marks,
     PlacedGraph,
     PointGraph,
     PointRow,
     RowAt,
+    RowMark,
     legend_items,
 )
 from cutset.report.page.components import SIGNS, bounded, code, facts, note, verdict, when, with_code
@@ -80,7 +80,7 @@ def list_of_points(placed: PlacedGraph, marks: Marks) -> h.Element:
 
 
 def _choice(row: PointRow, at: RowAt, marks: Marks) -> h.Element:
-    mark = marks.rows.get(at, Mark("", "·"))
+    mark = marks.rows.get(at, RowMark("", "·"))
     said = [
         h.span(class_=["sign", mark.look.replace(" ", "-")], aria_hidden="true")[mark.sign],
         h.span[bounded(row.label), h.span(".visually-hidden")[f", {bounded(mark.words)}" if mark.words else ""]],
@@ -215,9 +215,9 @@ def _some(names: Sequence[str]) -> str:
     return f"{bounded(names[0])}{more}"
 
 
-def marks_of_answers(answers: Iterable[ExplainedRequest]) -> dict[str, Mark]:
+def marks_of_answers(answers: Iterable[ExplainedRequest]) -> dict[str, RowMark]:
     """What the picture says of requests."""
-    return {each.request: Mark(each.verdict, *SIGNS[each.verdict]) for each in answers}
+    return {each.request: RowMark(each.verdict, *SIGNS[each.verdict]) for each in answers}
 
 
 def trial_form(each: ExplainedRequest, question: Question) -> h.Element:

@@ -20,7 +20,6 @@ from cutset.model.summary import CampaignSummary, RequestSummary, summarise
 from cutset.report.campaign.significance import LEGEND, Bearing, Significance, bearings_of, worst
 from cutset.report.campaign.terminal import describe_cut
 from cutset.report.drawing.point_graph import (
-    Mark,
     Marks,
     PlacedGraph,
     PointBox,
@@ -28,6 +27,7 @@ from cutset.report.drawing.point_graph import (
     PointLine,
     PointRow,
     RowAt,
+    RowMark,
     place,
     point_graph_svg,
 )
@@ -74,7 +74,7 @@ def campaign_graph(events: Sequence[CampaignEvent], summary: CampaignSummary | N
 
 
 def marks_of(
-    graph: CampaignGraph, request: str = "", cut: Cut = frozenset(), said: Mapping[str, Mark] | None = None
+    graph: CampaignGraph, request: str = "", cut: Cut = frozenset(), said: Mapping[str, RowMark] | None = None
 ) -> Marks:
     """For one request, or for all; `said` is what becomes of requests with the cut."""
     bearings = graph.bearings(request)
@@ -82,7 +82,7 @@ def marks_of(
     healthy = frozenset[PointLine]().union(*(each.healthy for each in shown))
     faded = {at for at, bearing in bearings.items() if bearing.significance is Significance.NOT_CALLED}
     return Marks(
-        rows={at: Mark(each.significance, each.sign, each.words) for at, each in bearings.items()}
+        rows={at: RowMark(each.significance, each.sign, each.words) for at, each in bearings.items()}
         | {graph.entries[name]: mark for name, mark in (said or {}).items()},
         failing={graph.points[point] for point in points_of(cut) if point in graph.points},
         healthy=healthy,

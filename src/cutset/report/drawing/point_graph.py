@@ -63,7 +63,7 @@ class PointGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class RowMark:
     """What is said of a row: by a sign, by a class that has a colour, and in words."""
 
     look: str
@@ -73,7 +73,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    rows: Mapping[RowAt, Mark]
+    rows: Mapping[RowAt, RowMark]
     failing: Collection[RowAt] = ()  # drawn as broken
     healthy: Collection[PointLine] = ()  # of calls that are made where nothing fails
     spare: Collection[PointLine] = ()  # of calls that are made only where something does
@@ -165,7 +165,8 @@ def _content(placed: PlacedGraph, marks: Marks, *, buttons: bool) -> Iterator[st
 
 def _row(placed: PlacedGraph, at: RowAt, marks: Marks, *, button: bool) -> str:
     box, place_of, middle = placed.graph.boxes[at.box], placed.layout.boxes[at.box], placed.middle(at)
-    row, mark, pressed = box.rows[at.row], marks.rows.get(at, Mark("", "")), at in marks.failing or at == marks.chosen
+    row, mark = box.rows[at.row], marks.rows.get(at, RowMark("", ""))
+    pressed = at in marks.failing or at == marks.chosen
     inset = 6 + (SLANT if shape_of(box.component) == "queue" else 0)
     left, right = place_of.left + inset, place_of.right - inset
     said = "\n".join(filter(None, (row.name, mark.words)))

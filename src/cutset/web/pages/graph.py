@@ -25,7 +25,7 @@ from cutset.model.wording import visible
 from cutset.report.campaign.explanation import ExplainedCampaign, ExplainedRequest, prepare
 from cutset.report.campaign.graph import CampaignGraph, campaign_graph, marks_of
 from cutset.report.campaign.terminal import describe_cut
-from cutset.report.drawing.point_graph import MARGIN, Mark, Marks, point_graph_content
+from cutset.report.drawing.point_graph import MARGIN, Marks, RowMark, point_graph_content
 from cutset.report.drawing.point_style import POINT_STYLE
 from cutset.report.page.components import empty, note, with_code
 from cutset.store.runs import tried_by_hand
@@ -179,7 +179,7 @@ def _what(request: str, cut: Cut) -> str:
     return f"{request} with {describe_cut(cut)}, by hand"
 
 
-def _marks_of_requests(asked: _Asked) -> dict[str, Mark]:
+def _marks_of_requests(asked: _Asked) -> dict[str, RowMark]:
     return marks_of_answers(asked.answers) if asked.question.cut else {}
 
 

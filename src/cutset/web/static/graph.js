@@ -3,36 +3,43 @@
 const svg = document.getElementById("graph");
 const form = document.getElementById("graph-form");
 const panel = document.getElementById("graph-panel");
-const NEAR = 1.6, FAR = 0.55, STEP = 1.25, DRAG = 4;  // largest scale of a fit, smallest that can be read, zoom, pixels
+const LOOKS = ["failed", "survived", "degraded", "unknown"];
+const NEAR = 1.6, FAR = 0.55, READABLE = 0.8;  // scales: the largest of a fit, the smallest to read, a good one
+const STEP = 1.25, KEY = 60, DRAG = 4;  // a step of zoom; pixels: of an arrow key, and before a click is a drag
 
-// ---- What fails: a map from points to faults, as the panel says it.
+// ---- What fails: faults by their points. Whoever clicks faster than the server answers is told of the last click.
 
+let failing = new Map();
 let asking = null;
 let waiting = 0;
 
-function failing() {
-  return new Map([...panel.querySelectorAll("[data-fault]")].map((each) => [each.dataset.point, each.dataset.fault]));
-}
-
-function query(faults) {
+function query() {
   const asked = new URLSearchParams({ campaign: form.elements.campaign.value });
   if (form.elements.request.value) asked.set("request", form.elements.request.value);
-  for (const fault of faults) asked.append("cut", fault);
+  for (const fault of failing.values()) asked.append("cut", fault);
   return asked;
 }
 
-async function ask(faults) {
+// The answer to the last question alone; of the others, nothing.
+async function answered(address) {
   asking?.abort();
   clearTimeout(waiting);
   asking = new AbortController();
-  const asked = query(faults);
   try {
-    const answer = await fetch(`/graph/panel?${asked}`, { signal: asking.signal });
-    show(await answer.text());
-    history.replaceState(null, "", `/graph?${query(failing().values())}`);
+    const answer = await fetch(address, { signal: asking.signal });
+    if (answer.ok) return await answer.text();
+    say("This cannot be answered any more: load the page again.");
   } catch (error) {
     if (error.name !== "AbortError") say("The dashboard does not answer.");
   }
+  return null;
+}
+
+async function ask() {
+  const html = await answered(`/graph/panel?${query()}`);
+  if (html === null) return;
+  show(html);
+  history.replaceState(null, "", `/graph?${query()}`);
 }
 
 function show(html) {
@@ -44,19 +51,21 @@ function show(html) {
 
 // Picture and list follow the panel.
 function settle() {
-  const faults = failing();
-  for (const row of svg.querySelectorAll("[data-point]")) press(row, faults.has(row.dataset.point));
-  for (const box of document.querySelectorAll("#graph-points input")) box.checked = faults.has(box.value);
+  const told = [...panel.querySelectorAll("[data-fault]")];
+  failing = new Map(told.map((each) => [each.dataset.point, each.dataset.fault]));
+  for (const row of svg.querySelectorAll("[data-point]")) press(row, failing.has(row.dataset.point));
+  for (const box of document.querySelectorAll("#graph-points input")) box.checked = failing.has(box.value);
   const verdicts = new Map([...panel.querySelectorAll("[data-verdict]")].map((each) => [each.dataset.request, each]));
   for (const row of svg.querySelectorAll("[data-request]")) {
     const told = verdicts.get(row.dataset.request);
-    for (const look of ["failed", "survived", "degraded", "unknown"]) row.classList.toggle(look, told?.dataset.verdict === look);
+    for (const look of LOOKS) row.classList.toggle(look, told?.dataset.verdict === look);
     row.querySelector(".sign").textContent = told?.querySelector(".sign").textContent ?? "";
-    row.setAttribute("aria-label", [row.dataset.request, told?.querySelector(".verdict").lastChild.textContent.trim()].filter(Boolean).join(", "));
+    const words = told?.querySelector(".verdict").lastChild.textContent.trim();
+    row.setAttribute("aria-label", words ? `${row.dataset.request}, ${words}` : row.dataset.request);
   }
   const root = panel.firstElementChild;
   say(root.dataset.said);
-  if (root.hasAttribute("data-under-way")) waiting = setTimeout(() => ask(failing().values()), 500);
+  if (root.hasAttribute("data-under-way")) waiting = setTimeout(ask, 500);
 }
 
 function press(row, pressed) {
@@ -70,24 +79,28 @@ function say(words) {
 }
 
 function toggle(point) {
-  const faults = failing();
-  if (!faults.delete(point)) faults.set(point, point);
-  for (const row of svg.querySelectorAll("[data-point]")) if (row.dataset.point === point) press(row, faults.has(point));
-  ask(faults.values());
+  if (!failing.delete(point)) failing.set(point, point);
+  press(rowOf("point", point), failing.has(point));
+  ask();
+}
+
+function rowOf(kind, name) {
+  return [...svg.querySelectorAll(`[data-${kind}]`)].find((row) => row.dataset[kind] === name);
 }
 
 // Another request is chosen: the same places, other colours.
 async function choose(request) {
   form.elements.request.value = request;
-  const address = `/graph?${query(failing().values())}`;
-  const answer = await fetch(address);
-  const other = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const address = `/graph?${query()}`;
+  const html = await answered(address);
+  if (html === null) return;
+  const other = new DOMParser().parseFromString(html, "text/html");
   const focused = document.activeElement?.dataset?.request;
   for (const id of ["graph-content", "graph-points", "graph-legend", "graph-panel"]) {
     document.getElementById(id).replaceChildren(...other.getElementById(id).childNodes);
   }
   history.replaceState(null, "", address);
-  if (focused !== undefined) [...svg.querySelectorAll("[data-request]")].find((row) => row.dataset.request === focused)?.focus();
+  if (focused !== undefined) rowOf("request", focused)?.focus();
   settle();
 }
 
@@ -98,15 +111,15 @@ function activate(row) {
 
 panel.addEventListener("change", (event) => {
   if (event.target.name !== "effect") return;
-  const faults = failing();
-  faults.set(event.target.dataset.point, event.target.value);
-  ask(faults.values());
+  failing.set(event.target.dataset.point, event.target.value);
+  ask();
 });
 panel.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-cut]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  ask(new URL(link.href).searchParams.getAll("cut"));
+  failing = new Map(new URL(link.href).searchParams.getAll("cut").map((fault) => [fault, fault]));
+  ask();
 });
 panel.addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -114,12 +127,12 @@ panel.addEventListener("submit", async (event) => {
   event.target.querySelector("button").disabled = true;
   const answer = await fetch(event.target.action, { method: "POST", body: sent, redirect: "manual" });
   if (answer.type !== "opaqueredirect" && !answer.ok) say("It could not be started.");
-  ask(failing().values());
+  ask();
 });
 document.getElementById("graph-list").addEventListener("change", (event) => toggle(event.target.value));
 form.addEventListener("change", (event) => {
   if (event.target.name === "request") choose(event.target.value);
-  if (event.target.name === "campaign") location.assign(`/graph?${new URLSearchParams({ campaign: event.target.value })}`);
+  if (event.target.name === "campaign") location.assign(`/graph?campaign=${encodeURIComponent(event.target.value)}`);
 });
 form.addEventListener("submit", (event) => event.preventDefault());
 
@@ -148,7 +161,7 @@ function begin() {
   fit();
   if (scale() >= FAR) return;
   const entry = svg.querySelector(".entry .body").getBBox();
-  const width = svg.clientWidth / 0.8, height = svg.clientHeight / 0.8;
+  const width = svg.clientWidth / READABLE, height = svg.clientHeight / READABLE;
   look({ x: entry.x - 40, y: entry.y + entry.height / 2 - height / 2, width, height });
 }
 
@@ -163,9 +176,10 @@ const pan = (x, y) => look({ ...view, x: view.x + x / scale(), y: view.y + y / s
 
 function centre(element, always) {
   const box = element.getBBox();
-  const inside = box.x > view.x && box.y > view.y && box.x + box.width < view.x + view.width && box.y + box.height < view.y + view.height;
-  if (inside && !always) return;
-  if (scale() < FAR) zoom(0.9 / scale());
+  const beside = box.x < view.x || box.x + box.width > view.x + view.width;
+  const above = box.y < view.y || box.y + box.height > view.y + view.height;
+  if (!beside && !above && !always) return;
+  if (scale() < FAR) zoom(READABLE / scale());
   look({ ...view, x: box.x + box.width / 2 - view.width / 2, y: box.y + box.height / 2 - view.height / 2 });
 }
 
@@ -185,16 +199,23 @@ addEventListener("pointermove", (event) => {
     const other = [...pointers.values()].find((each) => each.pointerId !== event.pointerId);
     const apart = (one) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
     const corner = svg.getBoundingClientRect();
-    zoom(apart(event) / Math.max(apart(before), 1), (event.clientX + other.clientX) / 2 - corner.x, (event.clientY + other.clientY) / 2 - corner.y);
+    const [x, y] = [(event.clientX + other.clientX) / 2 - corner.x, (event.clientY + other.clientY) / 2 - corner.y];
+    zoom(apart(event) / Math.max(apart(before), 1), x, y);
     pan(-dx / 2, -dy / 2);
   } else {
     travelled += Math.hypot(dx, dy);
-    if (travelled > DRAG) { pan(-dx, -dy); svg.classList.add("dragged"); }
+    if (travelled > DRAG) {
+      pan(-dx, -dy);
+      svg.classList.add("dragged");
+    }
   }
   pointers.set(event.pointerId, event);
 });
 for (const end of ["pointerup", "pointercancel"]) {
-  addEventListener(end, (event) => { pointers.delete(event.pointerId); svg.classList.remove("dragged"); });
+  addEventListener(end, (event) => {
+    pointers.delete(event.pointerId);
+    svg.classList.remove("dragged");
+  });
 }
 svg.addEventListener("click", (event) => {
   const row = event.target.closest("[role=button]");
@@ -203,21 +224,31 @@ svg.addEventListener("click", (event) => {
 svg.addEventListener("wheel", (event) => {
   event.preventDefault();
   const corner = svg.getBoundingClientRect();
-  zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : event.ctrlKey ? 0.01 : 0.0015)), event.clientX - corner.x, event.clientY - corner.y);
+  const speed = event.deltaMode ? 0.05 : event.ctrlKey ? 0.01 : 0.0015;  // of lines, of a touchpad's pinch, of pixels
+  zoom(Math.exp(-event.deltaY * speed), event.clientX - corner.x, event.clientY - corner.y);
 }, { passive: false });
 svg.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const step = 60;
+  const pressed = event.target.matches("[role=button]") ? () => activate(event.target) : undefined;
   const act = {
-    ArrowLeft: () => pan(-step, 0), ArrowRight: () => pan(step, 0), ArrowUp: () => pan(0, -step), ArrowDown: () => pan(0, step),
-    "+": () => zoom(STEP), "=": () => zoom(STEP), "-": () => zoom(1 / STEP), "0": fit,
-    Enter: () => activate(event.target), " ": () => activate(event.target),
+    ArrowLeft: () => pan(-KEY, 0),
+    ArrowRight: () => pan(KEY, 0),
+    ArrowUp: () => pan(0, -KEY),
+    ArrowDown: () => pan(0, KEY),
+    "+": () => zoom(STEP),
+    "=": () => zoom(STEP),
+    "-": () => zoom(1 / STEP),
+    "0": fit,
+    Enter: pressed,
+    " ": pressed,
   }[event.key];
-  if (!act || ((event.key === "Enter" || event.key === " ") && !event.target.matches("[role=button]"))) return;
+  if (!act) return;
   event.preventDefault();
   act();
 });
-svg.addEventListener("focusin", (event) => { if (event.target !== svg && event.target.matches(":focus-visible")) centre(event.target, false); });
+svg.addEventListener("focusin", (event) => {
+  if (event.target !== svg && event.target.matches(":focus-visible")) centre(event.target, false);
+});
 document.getElementById("graph-tools").addEventListener("click", (event) => {
   const act = { in: () => zoom(STEP), out: () => zoom(1 / STEP), fit }[event.target.dataset.zoom];
   act?.();
@@ -235,18 +266,28 @@ new ResizeObserver(() => {  // the view keeps its middle and its scale
 const search = document.querySelector("#graph-search input");
 let found = [], at = -1;
 
+const nameOf = (element) => element.querySelector("title").textContent.split("\n")[0].toLowerCase();
+
+// Calls of that name, and services of which no call has it.
+function matches(words) {
+  return [...svg.querySelectorAll(".box")].flatMap((box) => {
+    const rows = [...box.querySelectorAll(".row")].filter((row) => nameOf(row).includes(words));
+    return rows.length ? rows : nameOf(box).includes(words) ? [box] : [];
+  });
+}
+
 search.addEventListener("input", () => {
   const words = search.value.trim().toLowerCase();
   at = -1;
-  found = words ? [...svg.querySelectorAll(".box")].flatMap((box) => {
-    const rows = [...box.querySelectorAll(".row")].filter((row) => row.querySelector("title").textContent.split("\n")[0].toLowerCase().includes(words));
-    const named = box.querySelector("title").textContent.toLowerCase().includes(words);
-    return rows.length ? rows : named ? [box] : [];
-  }) : [];
+  found = words ? matches(words) : [];
   for (const each of svg.querySelectorAll(".found")) each.classList.remove("found");
   for (const each of found) each.classList.add("found");
-  for (const label of document.querySelectorAll("#graph-points label")) label.hidden = words && !label.querySelector("input").value.toLowerCase().includes(words);
-  for (const group of document.querySelectorAll("#graph-points fieldset")) group.hidden = !group.querySelector("label:not([hidden])");
+  for (const label of document.querySelectorAll("#graph-points label")) {
+    label.hidden = Boolean(words) && !label.querySelector("input").value.toLowerCase().includes(words);
+  }
+  for (const group of document.querySelectorAll("#graph-points fieldset")) {
+    group.hidden = Boolean(words) && !group.querySelector("label:not([hidden])");
+  }
   tell();
   if (found.length) centre(found[0], true);
 });
@@ -260,7 +301,8 @@ search.addEventListener("keydown", (event) => {
 });
 
 function tell() {
-  const words = !search.value.trim() ? "" : !found.length ? "nothing found" : at < 0 ? `${found.length} found` : `${at + 1} of ${found.length}`;
+  const told = at < 0 ? `${found.length} found` : `${at + 1} of ${found.length}`;
+  const words = search.value.trim() ? (found.length ? told : "nothing found") : "";
   document.querySelector("#graph-search [role=status]").textContent = words;
 }
 

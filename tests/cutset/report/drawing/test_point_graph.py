@@ -3,13 +3,13 @@ from xml.etree import ElementTree as ET
 
 from cutset.model.call_tree import Component
 from cutset.report.drawing.point_graph import (
-    Mark,
     Marks,
     PointBox,
     PointGraph,
     PointLine,
     PointRow,
     RowAt,
+    RowMark,
     place,
     point_graph_content,
     point_graph_svg,
@@ -33,9 +33,9 @@ SHOP = PointGraph(
 )
 MARKS = Marks(
     rows={
-        RowAt(1, 0): Mark("fatal", "✗", "fatal alone"),
-        RowAt(1, 1): Mark("shared", "2", "in a minimal cut of 2"),
-        RowAt(2, 0): Mark("not called", "·"),
+        RowAt(1, 0): RowMark("fatal", "✗", "fatal alone"),
+        RowAt(1, 1): RowMark("shared", "2", "in a minimal cut of 2"),
+        RowAt(2, 0): RowMark("not called", "·"),
     },
     failing={RowAt(1, 1)},
     healthy={SHOP.lines[0], SHOP.lines[1]},
@@ -124,7 +124,7 @@ def test_in_a_page_each_point_is_a_button_with_a_name_that_is_pressed_if_it_fail
 
 def test_what_others_named_is_text() -> None:
     hostile = PointGraph((PointBox(HOSTILE, Component.RPC, (PointRow(HOSTILE, HOSTILE),)),), ())
-    marks = Marks(rows={RowAt(0, 0): Mark("unknown", "?", HOSTILE)})
+    marks = Marks(rows={RowAt(0, 0): RowMark("unknown", "?", HOSTILE)})
 
     assert not list(parsed(hostile, marks).iter(f"{SVG}img"))
     (button,) = buttons(hostile, marks)
