@@ -147,6 +147,7 @@ class ExplainedCampaign:
     def _explained(self, name: str, cut: Cut) -> Explanation:
         if name not in self._evidence:
             self._evidence[name] = evidence_of(self.outcomes[name], self.certificates)
+            self._evidence[name].run_of(frozenset())  # prepares its clauses, so that no later answer takes long
         evidence = self._evidence[name]
         appeared = frozenset(fault for fault in cut if evidence.elements.has(fault.point))
         if evidence.elements.know(appeared):
