@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-MOST_KEPT = 16  # results
+MOST_KEPT = 64  # results: lines of lists and bodies of pages, not what they were computed from
 
 Computed = TypeVar("Computed")
 
@@ -24,19 +24,23 @@ class Aside:
         """`mark` changes when the result would."""
         return await asyncio.shield(self.begun(what, mark, compute))  # who goes away does not end it for others
 
+    def knows(self, what: Hashable, mark: Hashable) -> bool:
+        """Whether it is computed, or being computed: who asks for it needs to read nothing."""
+        known = self._kept.get(what)
+        return known is not None and known[0] == mark and not _has_failed(known[1])
+
     async def waited_for(self, what: Hashable) -> Any:
         """The result of what was begun."""
         return await asyncio.shield(self._kept[what][1])
 
     def begun(self, what: Hashable, mark: Hashable, compute: Callable[[], Computed]) -> "asyncio.Future[Computed]":
         """Done or not. What failed is tried again when it is asked for the next time."""
-        known = self._kept.get(what)
-        if known is None or known[0] != mark or _has_failed(known[1]):
-            self._kept[what] = known = mark, _in_a_thread(compute)
+        if not self.knows(what, mark):
+            self._kept[what] = mark, _in_a_thread(compute)
         self._kept.move_to_end(what)
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
-        return known[1]
+        return self._kept[what][1]
 
 
 def _has_failed(future: "asyncio.Future[Any]") -> bool:

@@ -25,12 +25,13 @@ def drill_page(session: DrillSession, *, replay: str) -> str:
     return standalone("Drills", drill_body(session, replay=replay))
 
 
-def drill_body(session: DrillSession, *, replay: str) -> h.Node:
+def drill_body(session: DrillSession, *, replay: str, resume: str = "") -> h.Node:
+    """`resume` is the command that goes on with it, if nobody does."""
     results = worst_first(session.results)
     return [
         h.h1["Drills"],
         h.p(".muted")[verdicts_in_words(session)],
-        None if session.finished else _unfinished(session),
+        None if session.finished else _unfinished(session, resume),
         _numbers(session),
         len(results) > 1 and _contents(results),
         [_drill(result, replay) for result in results],
@@ -48,7 +49,7 @@ def symptoms_of(result: DrillResult) -> str:
     return ", ".join(dict.fromkeys(finding.symptom for finding in result.judgement.findings))
 
 
-def _unfinished(session: DrillSession) -> h.Element:
+def _unfinished(session: DrillSession, resume: str) -> h.Element:
     to_do = session.to_do
     return note(
         h.b["! Unfinished:"],
@@ -56,6 +57,7 @@ def _unfinished(session: DrillSession) -> h.Element:
         f"{count(len(to_do), 'test')} left to run." if to_do else "The service is being asked what it calls.",
         session.phase and [" Last began the phase ", h.b[session.phase], " of ", code(str(to_do[0])), "."],
         h.details[h.summary["Left to run"], h.ul[_to_do(to_do)]] if to_do else None,
+        resume and [h.p["Nobody goes on with it now. To do so:"], command(resume)],
         kind="degraded",
     )
 

@@ -8,7 +8,7 @@ from starlette.routing import Route
 from cutset.model.drill import DrillSession, session_of, worst_first
 from cutset.model.run import Loop, RunRecord
 from cutset.report.drill.page import drill_body, verdicts_in_words
-from cutset.report.page.components import bounded, command, empty, note, verdict
+from cutset.report.page.components import bounded, empty, verdict
 from cutset.report.replaying import replay_command, resume_command
 from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.frame import page
@@ -37,17 +37,9 @@ async def drills(request: Request) -> Response:
 async def one_session(request: Request) -> Response:
     dashboard = dashboard_of(request)
     run = dashboard.reading.run(Loop.DRILL, request.path_params["run"])
-    body = run_part(
-        dashboard,
-        run,
-        drill_body(_session(dashboard, run), replay=replay_command(run.started, dashboard.store)),
-        state_of(dashboard, run) == "unfinished"
-        and note(
-            "Nobody goes on with it now. To do so:",
-            command(resume_command(run.started, dashboard.store)),
-            kind="degraded",
-        ),
-    )
+    resume = resume_command(run.started, dashboard.store) if state_of(dashboard, run) == "unfinished" else ""
+    replay = replay_command(run.started, dashboard.store)
+    body = run_part(dashboard, run, drill_body(_session(dashboard, run), replay=replay, resume=resume))
     title = f"Drills of {run.id}"
     return HTMLResponse(page(dashboard.frame(), PLACE, title, back_to(PLACE, "Drills"), body, scripts=(REFRESH,)))
 
@@ -65,7 +57,7 @@ def _listed(dashboard: Dashboard, run: RunRecord) -> ListedRun:
     left = f", {len(session.to_do):,} left to run" if session.to_do else ""
     return ListedRun(
         run,
-        f"{bounded(', '.join(flows)) or 'nothing yet'}{again}",
+        f"{bounded(', '.join(flows)) or ('nothing was to do' if session.finished else 'nothing yet')}{again}",
         verdict(worst[0].judgement.verdict, worst[0].judgement.verdict) if worst else None,
         f"{verdicts_in_words(session)}{left}",
     )

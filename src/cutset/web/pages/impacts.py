@@ -1,5 +1,10 @@
 """Impacts: what a fault at a rate did to each API upstream."""
 
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
 import htpy as h
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -19,12 +24,14 @@ from cutset.web.listing import REFRESH, ListedRun, back_to, page_of_runs, run_pa
 
 PLACE = "/impacts"
 
+Computed = TypeVar("Computed")
+
 
 async def impacts(request: Request) -> Response:
     dashboard = dashboard_of(request)
     runs = dashboard.reading.runs(Loop.IMPACT)
     shown, links = page_of_runs(request, runs)
-    listed = [_listed(run, await _recorded(dashboard, run)) for run in shown]
+    listed = [await _aside(dashboard, run, "listed", partial(_listed, run)) for run in shown]
     body = (
         [runs_table(request, listed, caption="Impacts, the latest first"), links]
         if runs
@@ -40,25 +47,33 @@ async def impacts(request: Request) -> Response:
 async def one_impact(request: Request) -> Response:
     dashboard = dashboard_of(request)
     run = dashboard.reading.run(Loop.IMPACT, request.path_params["run"])
-    recorded = await _recorded(dashboard, run)
-    body = (
-        [h.h1["Impact"], note("It has not said yet what it injects: first it looks at what requests call.")]
-        if recorded is None
-        else impact_body(recorded.impact, recorded.events, _links(dashboard), repeat_of(recorded, dashboard.store))
-    )
-    title = what_was_done(recorded.impact.started) if recorded else f"Impact {run.id}"
+    links = _links(dashboard)
+    title, body = await _aside(dashboard, run, links, partial(_shown, run, dashboard.store, links))
     shown = back_to(PLACE, "Impacts"), run_part(dashboard, run, body)
-    return HTMLResponse(page(dashboard.frame(), PLACE, bounded(title), *shown, scripts=(REFRESH,)))
+    return HTMLResponse(page(dashboard.frame(), PLACE, title, *shown, scripts=(REFRESH,)))
 
 
-async def _recorded(dashboard: Dashboard, run: RunRecord) -> RecordedImpact | None:
-    """None if it did not get as far as to say what it injects. Judged aside: it may have many thousand requests."""
-    reading = dashboard.reading
-    mark = reading.position(run.id)
-    events = tuple(reading.events(run.id))
-    if not says_what(events):
-        return None
-    return await dashboard.aside.computed(("impact", run.id), mark, lambda: RecordedImpact(impact_of(events), events))
+async def _aside(
+    dashboard: Dashboard, run: RunRecord, what: str, compute: Callable[[RecordedImpact | None], Computed]
+) -> Computed:
+    """Judged and drawn aside: it may have many thousand requests. None has not said what it injects."""
+    reading, aside = dashboard.reading, dashboard.aside
+    key, mark = ("impact", run.id, what), reading.position(run.id)
+    events = () if aside.knows(key, mark) else tuple(reading.events(run.id))
+
+    def judged() -> Computed:
+        return compute(RecordedImpact(impact_of(events), events) if says_what(events) else None)
+
+    return await aside.computed(key, mark, judged)
+
+
+def _shown(run: RunRecord, store: Path, links: str, recorded: RecordedImpact | None) -> tuple[str, str]:
+    """Its title, and the page as markup."""
+    if recorded is None:
+        note_only = note("It has not said yet what it injects: first it looks at what requests call.")
+        return f"Impact {run.id}", str(h.div[h.h1["Impact"], note_only])
+    body = impact_body(recorded.impact, recorded.events, links, repeat_of(recorded, store))
+    return bounded(what_was_done(recorded.impact.started)), str(h.div[body])
 
 
 def _links(dashboard: Dashboard) -> str:

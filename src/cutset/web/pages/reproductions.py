@@ -71,19 +71,25 @@ def _under_way(dashboard: Dashboard, run: RunRecord, events: list[ReproductionEv
 
 async def _found(
     dashboard: Dashboard, run: RunRecord, events: list[ReproductionEvent], result: ReproductionResult
-) -> h.Node:
-    """Logs are compared aside: that takes seconds if they are long."""
+) -> str:
+    """As markup. Logs are compared aside: that takes seconds if they are long."""
     store, mark = dashboard.store, dashboard.reading.position(run.id)
-    logs = await dashboard.aside.computed(("logs", run.id), mark, lambda: recorded_logs(store, run.id, result))
-    analysed, rounds = analysed_in(events), rounds_of(events)
-    return [
-        reproduction_body(result, logs, str(from_here(run_folder(store, run.id) / REPLAY))),
-        len(rounds) > 0
-        and h.details[
-            h.summary[f"All {count(len(rounds), 'round')}"],
-            rounds_table(rounds, len(analysed.messages) if analysed else 0),
-        ],
-    ]
+
+    def compared() -> str:
+        analysed, rounds = analysed_in(events), rounds_of(events)
+        replay = str(from_here(run_folder(store, run.id) / REPLAY))
+        return str(
+            h.div[
+                reproduction_body(result, recorded_logs(store, run.id, result), replay),
+                len(rounds) > 0
+                and h.details[
+                    h.summary[f"All {count(len(rounds), 'round')}"],
+                    rounds_table(rounds, len(analysed.messages) if analysed else 0),
+                ],
+            ]
+        )
+
+    return await dashboard.aside.computed(("reproduction", run.id), mark, compared)
 
 
 def _events(dashboard: Dashboard, run: RunRecord) -> list[ReproductionEvent]:

@@ -3,8 +3,9 @@ from pathlib import Path
 
 from tests.samples.drill import FAILED, PASSED, TEST
 from tests.samples.opened_dashboard import opened_dashboard
-from tests.samples.recorded_runs import record_drills
+from tests.samples.recorded_runs import record, record_drills
 
+from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.store.ledger import open_ledger
 from cutset.store.runs import held_run
 from cutset.web.listing import RUNS_SHOWN
@@ -32,6 +33,14 @@ def test_sessions_are_listed_the_latest_first_with_what_came_of_them(tmp_path: P
     assert page.index('href="/drills/tuesday"') < page.index('href="/drills/monday"')
     assert "1 drill: 0 passed, 1 failed, 0 unknown, 1 left to run" in page
     assert "unfinished" in page
+
+
+def test_a_session_that_found_nothing_to_do_says_so(tmp_path: Path) -> None:
+    record(tmp_path, "idle", [RunStarted(loop=Loop.DRILL, run="idle", command="drill"), RunFinished()])
+
+    with opened_dashboard(tmp_path) as (_, client):
+        assert "nothing was to do" in client.get("/drills").text
+        assert "0 drills" in client.get("/drills/idle").text
 
 
 def test_long_lists_have_pages(tmp_path: Path) -> None:
