@@ -15,8 +15,8 @@ from cutset.report.campaign.baseline import Accepted, Comparison
 from cutset.report.campaign.explanation import ExplainedRequest
 from cutset.report.campaign.json import to_document
 from cutset.report.campaign.markdown import to_markdown
-from cutset.report.campaign.page import campaign_page
 from cutset.report.campaign.sarif import IN_CONFIGURATION, Places
+from cutset.report.campaign.standalone import campaign_page
 from cutset.report.replaying import replay_command
 from cutset.store.ledger import open_existing_ledger
 from cutset.store.runs import campaign_events, latest_run, tried_by_hand

@@ -14,7 +14,7 @@ The characters that the grammar uses are percent-escaped inside names, so `Point
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from cutset.errors import InputError
@@ -85,7 +85,7 @@ class Point:
     @property
     def of_api(self) -> "Point":
         """The same call whoever makes it and whichever replica serves it. An endpoint is its caller's own."""
-        return replace(self, caller=self.caller if self.is_endpoint else "", replica="", occurrence="")
+        return Point(self.service, self.api, self.caller if self.is_endpoint else "")
 
 
 def _quote(name: str) -> str:

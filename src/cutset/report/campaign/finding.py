@@ -1,12 +1,12 @@
 """The page of a finding: what the user gets and what he should, both traces, the proof, what helps, what was before."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import htpy as h
 
-from cutset.harden.needs import Measure, needs, softened_by_errors
+from cutset.harden.needs import Measure, Softened, needs, softened_by_errors
 from cutset.harden.remedies.evidence import SiteEvidence
 from cutset.harden.remedies.evidence import evidence_of as sites_of
 from cutset.harden.remedies.registry import advise
@@ -17,6 +17,7 @@ from cutset.model.evidence import EvidenceKept, KeptAnswer, evidence_of
 from cutset.model.fault import Fault
 from cutset.model.finding import Finding
 from cutset.model.outcome import Outcome, Verdict
+from cutset.model.point import Point
 from cutset.model.run import RunRecord
 from cutset.model.summary import RequestSummary
 from cutset.model.wording import count
@@ -48,11 +49,20 @@ class PastVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class RemedyGrounds:
+    """What remedies are advised on: of a whole campaign, and long in coming where that is a large one."""
+
+    sites: Mapping[Point, SiteEvidence]  # by API
+    softened: Softened
+
+
+@dataclass(frozen=True, slots=True)
 class ShownFinding:
     finding: Finding
     request: RequestSummary
     campaign: Campaign
     replay: str  # the command that takes its id
+    grounds: RemedyGrounds
     faulted: EvidenceKept | None = None
     healthy: EvidenceKept | None = None
     history: tuple[PastVerdict, ...] = ()  # the latest first
@@ -69,14 +79,18 @@ class AnswerAddresses:
 IN_THE_FILE = AnswerAddresses("", "")
 
 
-def shown_finding(campaign: Campaign, finding_id: str, replay: str) -> ShownFinding | None:
+def remedy_grounds(campaign: Campaign) -> RemedyGrounds:
+    return RemedyGrounds(sites_of(campaign.events, campaign.findings), softened_by_errors(campaign.summary))
+
+
+def shown_finding(campaign: Campaign, finding_id: str, replay: str, grounds: RemedyGrounds) -> ShownFinding | None:
     """A finding or a degradation of the campaign; None: it has no such one."""
     for request in campaign.summary.requests:
         for finding in (*request.findings, *request.degradations):
             if finding.id == finding_id:
                 faulted = evidence_of(campaign.events, finding.request, finding.cut)
                 healthy = evidence_of(campaign.events, finding.request)
-                return ShownFinding(finding, request, campaign, replay, faulted, healthy)
+                return ShownFinding(finding, request, campaign, replay, grounds, faulted, healthy)
     return None
 
 
@@ -102,20 +116,20 @@ def headline(shown: ShownFinding) -> h.Node:
     ]
 
 
-def body(shown: ShownFinding, addresses: AnswerAddresses = IN_THE_FILE) -> h.Node:
-    """All but the headline."""
+def body(shown: ShownFinding, addresses: AnswerAddresses = IN_THE_FILE, heading: h.Element = h.h2) -> h.Node:
+    """All but the headline; `heading` is of the level below that."""
     return [
-        h.h2["What the user gets"],
+        heading["What the user gets"],
         seen(shown.faulted, shown.healthy, addresses),
-        h.h2["What happened"],
+        heading["What happened"],
         traces(shown.faulted, shown.healthy),
-        h.h2["Evidence"],
+        heading["Evidence"],
         _evidence(shown),
-        h.h2["See it again"],
+        heading["See it again"],
         command(f"{shown.replay} {shown.finding.id}"),
-        h.h2["What helps"],
+        heading["What helps"],
         _remedies(shown),
-        [h.h2["History"], _history(shown.history)] if shown.history else None,
+        [heading["History"], _history(shown.history)] if shown.history else None,
     ]
 
 
@@ -215,12 +229,12 @@ def _differences(outcome: Outcome) -> h.Element:
             )
             for each in outcome.differences
         ),
-        caption="How the answer differs from those without a fault",
+        caption=f"How the answer with {describe_cut(outcome.cut)} differs from those without a fault",
     )
 
 
 def _remedies(shown: ShownFinding) -> h.Node:
-    finding, campaign = shown.finding, shown.campaign
+    finding, grounds = shown.finding, shown.grounds
     if finding.outcome.verdict is not Verdict.FAILED:
         return h.p[
             with_code(
@@ -228,12 +242,10 @@ def _remedies(shown: ShownFinding) -> h.Node:
                 "fallback that has something better to offer (`cutset explain fallback`)."
             )
         ]
-    sites = sites_of(campaign.events, campaign.findings)
-    softened = softened_by_errors(campaign.summary)
     return [
         len(finding.cut) > 1 and h.p["At one of these calls is enough: the others alone do no harm."],
         [
-            _at_call(fault, sites.get(fault.point.of_api), softened=(finding.id, fault) in softened)
+            _at_call(fault, grounds.sites.get(fault.point.of_api), softened=(finding.id, fault) in grounds.softened)
             for fault in sorted(finding.cut)
         ],
         h.p(".muted")[

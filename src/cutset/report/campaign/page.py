@@ -1,16 +1,15 @@
 """A campaign for people who look: how each request class stands, what breaks it, what is open, what to fix first.
 
-The parts have names, so that the dashboard can renew those that change while a campaign is under way; the report that
-travels is all of them in one file, with the evidence of each finding behind them.
+The parts have names, so that the dashboard can renew those that change while a campaign is under way. The report that
+travels has all of them (`standalone.py`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import htpy as h
 
-from cutset.model.campaign import Campaign
 from cutset.model.effect import EffectChoice
 from cutset.model.event import CampaignStarted
 from cutset.model.fault import Cut
@@ -18,24 +17,19 @@ from cutset.model.finding import Finding
 from cutset.model.summary import CampaignSummary, RequestSummary
 from cutset.model.toleration import PointToleration, Toleration
 from cutset.model.wording import count
-from cutset.report.campaign.baseline import Comparison
-from cutset.report.campaign.effects import IMPOSSIBLE, effect_in_words, otherwise, rows, verb, why_alone
-from cutset.report.campaign.graph import MOST_BOXES, campaign_graph, marks_of
+from cutset.report.campaign.effects import IMPOSSIBLE, effect_in_words, rows, verb, why_alone
 from cutset.report.campaign.scope import (
     NOT_CONTAINED,
     TRUSTED,
     completeness,
     effort_of,
-    evidence,
     method,
     of_variation,
     totals,
 )
 from cutset.report.campaign.terminal import describe_faults
 from cutset.report.campaign.weak_points import RANKED, WeakPoint, weak_points
-from cutset.report.drawing.point_graph import point_graph_svg
-from cutset.report.page.components import bounded, code, command, facts, note, tiles, verdict, with_code
-from cutset.report.page.document import drawing, standalone
+from cutset.report.page.components import bounded, code, note, tiles, verdict, with_code
 from cutset.search.strategies import AcrossRequests
 
 SHOWN = 12  # of a list; the rest is folded
@@ -66,29 +60,6 @@ def sections(
         **{anchor(summary, each): request_section(each, summary.started, links) for each in summary.requests},
         "basis": _basis(summary),
     }
-
-
-def campaign_page(campaign: Campaign, replay: str, comparison: Comparison | None = None) -> str:
-    """One file, with all that is known of each finding."""
-    summary = campaign.summary
-    links = CampaignLinks(replay, lambda finding: f"#finding-{finding.id}")
-    return standalone(
-        f"Campaign {campaign.id}",
-        h.h1["Campaign ", h.span(".mono")[campaign.id]],
-        _compared(comparison, summary.started.effects) if comparison else None,
-        [h.section(id=name)[part] for name, part in sections(summary, links, _pictures(campaign)).items()],
-        _evidence(summary, replay),
-    )
-
-
-def _pictures(campaign: Campaign) -> Sequence[h.Node]:
-    """None of so many services that nobody could read it."""
-    graph = campaign_graph(campaign.events, campaign.summary)
-    if not 0 < len(graph.placed.graph.boxes) <= MOST_BOXES:
-        return ()
-    title = "Services, their calls, and how each call matters"
-    svg = point_graph_svg(graph.placed, marks_of(graph), title=title)
-    return [h.h2["Service graph"], drawing(svg, label=title)]
 
 
 def anchor(summary: CampaignSummary, request: RequestSummary) -> str:
@@ -178,22 +149,22 @@ def request_section(request: RequestSummary, started: CampaignStarted, links: Ca
         request.complete_up_to >= 0 and request.assumption and h.p(".muted")["Proof rests on: ", request.assumption],
         (variation := of_variation(request, started)) and note(bounded(variation), kind="degraded"),
         links.graph and h.p[h.a(href=_with(links.graph, request=request.name))["On the service graph"]],
-        _group("Minimal cuts", [_finding(each, request, effects, links) for each in request.findings]),
-        _group("Masked", [_masked(cut, survived, effects) for cut, survived in request.masked]),
-        _group("Degraded", [_degradation(each, effects, links) for each in request.degradations]),
-        _group("By effect", [_by_effect(row) for row in rows(request)]),
-        _group(
+        group("Minimal cuts", [_finding(each, request, effects, links) for each in request.findings]),
+        group("Masked", [_masked(cut, survived, effects) for cut, survived in request.masked]),
+        group("Degraded", [_degradation(each, effects, links) for each in request.degradations]),
+        group("By effect", [_by_effect(row) for row in rows(request)]),
+        group(
             "Unknown",
             [
-                _row("unknown", chips(outcome.cut, effects), h.div(".small")[bounded(outcome.reason)])
+                row("unknown", chips(outcome.cut, effects), h.div(".small")[bounded(outcome.reason)])
                 for outcome in request.undecided
             ],
         ),
-        _group(
+        group(
             "Predicted to fail, but not tried",
-            [_row("not tried", chips(cut, effects), word="predicted") for cut in request.predicted],
+            [row("not tried", chips(cut, effects), word="predicted") for cut in request.predicted],
         ),
-        _group(
+        group(
             "Not coverable", [h.li[h.div[code(call)], h.div(".small")[why]] for call, why in _not_coverable(request)]
         ),
     ]
@@ -225,7 +196,7 @@ def chips(cut: Cut, effects: EffectChoice, at: str = "") -> h.Element:
 
 def _finding(finding: Finding, request: RequestSummary, effects: EffectChoice, links: CampaignLinks) -> h.Element:
     outcome = finding.outcome
-    return _row(
+    return row(
         "failed",
         chips(finding.cut, effects, links.finding(finding)),
         h.div(".small")["user sees ", with_code(bounded(outcome.reason))],
@@ -239,7 +210,7 @@ def _finding(finding: Finding, request: RequestSummary, effects: EffectChoice, l
 
 
 def _masked(cut: Cut, survived: Cut, effects: EffectChoice) -> h.Element:
-    return _row(
+    return row(
         "failed",
         chips(cut, effects),
         h.div(".small")["fails, but survives together with ", chips(survived - cut, effects)],
@@ -248,7 +219,7 @@ def _masked(cut: Cut, survived: Cut, effects: EffectChoice) -> h.Element:
 
 
 def _degradation(finding: Finding, effects: EffectChoice, links: CampaignLinks) -> h.Element:
-    return _row(
+    return row(
         "degraded",
         chips(finding.cut, effects, links.finding(finding)),
         h.div(".small")[with_code(bounded(finding.outcome.reason))],
@@ -268,11 +239,11 @@ def _by_effect(row: PointToleration) -> h.Element:
     ]
 
 
-def _row(said: str, what: h.Node, *more: h.Node, word: str = "") -> h.Element:
+def row(said: str, what: h.Node, *more: h.Node, word: str = "") -> h.Element:
     return h.li(".row")[verdict(said, word), h.div[what, more]]
 
 
-def _group(title: str, items: Sequence[h.Element]) -> h.Node:
+def group(title: str, items: Sequence[h.Element]) -> h.Node:
     """Nothing, if there are none."""
     if not items:
         return None
@@ -331,53 +302,6 @@ def _basis(summary: CampaignSummary) -> h.Node:
             (h.li[f"{point} {NOT_CONTAINED}"] for point in sorted(summary.outlived)),
             summary.started.across_requests == AcrossRequests.TRUST and h.li[with_code(TRUSTED)],
         ],
-    ]
-
-
-def _compared(comparison: Comparison, effects: EffectChoice) -> h.Node:
-    """How it stands to what was accepted."""
-    rows = [
-        *(("failed", str(each.standing), each.finding, each.because) for each in comparison.failures),
-        *(("survived", "better", each.accepted.finding, each.words) for each in comparison.better),
-        *(("unknown", "undecided", each.accepted.finding, each.words) for each in comparison.undecided),
-    ]
-    return h.section(id="compared")[
-        h.h2["Against what was accepted"],
-        _group(
-            "New, worse, better",
-            [
-                _row(said, chips(finding.cut, effects), h.div(".small")[f"{finding.request}  {why}"], word=word)
-                for said, word, finding, why in rows
-            ],
-        )
-        or h.p["Nothing is new, worse or better"],
-    ]
-
-
-def _evidence(summary: CampaignSummary, replay: str) -> h.Node:
-    found = [(request, each) for request in summary.requests for each in (*request.findings, *request.degradations)]
-    if not found:
-        return None
-    return h.section(id="evidence")[
-        h.h2["Evidence"],
-        (finding_section(finding, request, summary.started, replay) for request, finding in found),
-    ]
-
-
-def finding_section(finding: Finding, request: RequestSummary, started: CampaignStarted, replay: str) -> h.Element:
-    outcome = finding.outcome
-    rows: Iterable[tuple[str, h.Node]] = (
-        ("user sees", with_code(bounded(outcome.reason))),
-        ("because", bounded(why_alone(finding, request))),
-        ("otherwise", [h.div[bounded(each)] for each in otherwise(finding, request)]),
-        ("evidence", evidence(outcome) if outcome.failures else ""),
-        ("traces", [h.div[code(trace)] for trace in outcome.trace_ids]),
-    )
-    return h.article(".card", id=f"finding-{finding.id}")[
-        h.h3[verdict(outcome.verdict), " ", chips(finding.cut, started.effects)],
-        h.p(".muted")[bounded(finding.request)],
-        facts((name, value) for name, value in rows if value),
-        command(f"{replay} {finding.id}") if outcome.failures else None,
     ]
 
 

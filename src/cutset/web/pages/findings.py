@@ -24,6 +24,7 @@ from cutset.report.campaign.finding import (
     body,
     headline,
     past_verdict,
+    remedy_grounds,
     seen,
     shown_finding,
     traces,
@@ -89,7 +90,8 @@ def _shown(request: Request) -> ShownFinding:
     dashboard, wanted = dashboard_of(request), request.path_params["finding"]
     campaign = dashboard.reading.campaign(request.path_params["run"])
     replay = replay_command(campaign.started, dashboard.store)
-    if shown := shown_finding(campaign, wanted, replay):
+    grounds = dashboard.reading.computed("remedy grounds", campaign.id, lambda: remedy_grounds(campaign))
+    if shown := shown_finding(campaign, wanted, replay, grounds):
         return shown
     raise UsageError(f"There is no finding `{wanted}` in campaign `{campaign.id}`", hint="Choose one from the campaign")
 

@@ -16,6 +16,7 @@ from cutset.report.campaign.finding import (
     body,
     headline,
     past_verdict,
+    remedy_grounds,
     shown_finding,
 )
 from cutset.report.page.document import standalone
@@ -30,7 +31,8 @@ def campaign(*more: CampaignEvent, events: list[CampaignEvent] = EVENTS) -> Camp
 
 
 def shown(finding_id: str = CART, of: Campaign | None = None) -> ShownFinding:
-    found = shown_finding(of or campaign(HEALTHY, FAULTED), finding_id, REPLAY)
+    known = of or campaign(HEALTHY, FAULTED)
+    found = shown_finding(known, finding_id, REPLAY, remedy_grounds(known))
     assert found is not None
     return found
 
@@ -132,7 +134,7 @@ def test_without_a_healthy_request_there_is_nothing_beside_it() -> None:
 
 
 def test_a_campaign_has_only_its_own_findings() -> None:
-    assert shown_finding(campaign(), "00000000", REPLAY) is None
+    assert shown_finding(campaign(), "00000000", REPLAY, remedy_grounds(campaign())) is None
 
 
 def test_history_tells_of_each_campaign_what_became_of_it() -> None:
