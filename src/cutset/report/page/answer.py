@@ -15,6 +15,7 @@ import htpy as h
 
 from cutset.model.evidence import KeptAnswer
 from cutset.report.page.components import note
+from cutset.report.page.inert import inert
 
 # For whoever serves such a page at an address of its own.
 POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
@@ -55,8 +56,8 @@ def answer(title: str, kept: KeptAnswer, address: str = "") -> h.Element:
 
 
 def rendered(kept: KeptAnswer) -> str:
-    """The page, with pictures no larger than icons: without its style sheets they would fill it."""
-    return kept.text + _ICONS
+    """The page, inert, with pictures no larger than icons: without its style sheets they would fill it."""
+    return inert(kept.text) + _ICONS
 
 
 def readable(kept: KeptAnswer) -> str:

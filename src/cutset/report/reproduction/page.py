@@ -45,7 +45,7 @@ MOST_MESSAGES = 200  # in the list
 MOST_FRAMES = 40  # of a stack, the innermost
 BESIDE = "replay"  # where a search leaves the script that replays, if it is beside the page
 
-Numbers = Mapping[FailureMessage, int]
+MessageNumbers = Mapping[FailureMessage, int]
 
 
 def reproduction_page(result: ReproductionResult, logs: LogComparison | None, replay: str = BESIDE) -> str:
@@ -213,7 +213,7 @@ def _message(message: FailureMessage, number: int, linked: Collection[int]) -> h
     ]
 
 
-def _logs(best: Reproduction, logs: LogComparison, numbers: Numbers) -> Iterator[h.Node]:
+def _logs(best: Reproduction, logs: LogComparison, numbers: MessageNumbers) -> Iterator[h.Node]:
     if not logs.has_run:
         yield h.p(".muted")["The log of the run is no longer in ", h.code[plain(str(best.folder))], "."]
     for lines, name in ((logs.failure_left_out, "failure log"), (logs.run_left_out, "run's log")):
@@ -235,7 +235,7 @@ def _logs(best: Reproduction, logs: LogComparison, numbers: Numbers) -> Iterator
     yield h.div(".log")[h.div(".heads", aria_hidden="true")[h.b["failure log"], h.b["reproducing run"]], parts]
 
 
-def _entries(rows: Sequence[LogRow], numbers: Numbers) -> h.Element:
+def _entries(rows: Sequence[LogRow], numbers: MessageNumbers) -> h.Element:
     return h.table[
         h.caption(".visually-hidden")["Entries of the failure log and of the reproducing run"],
         h.thead(".visually-hidden")[h.tr[h.th(scope="col")["failure log"], h.th(scope="col")["reproducing run"]]],
@@ -243,7 +243,7 @@ def _entries(rows: Sequence[LogRow], numbers: Numbers) -> h.Element:
     ]
 
 
-def _row(row: LogRow, numbers: Numbers) -> Iterator[h.Element]:
+def _row(row: LogRow, numbers: MessageNumbers) -> Iterator[h.Element]:
     for fault in row.before:
         yield h.tr(".fired")[h.td(colspan="2")["⚡ about here: ", with_code(what_happened(fault))]]
     if row.failure is None and row.run is None:
