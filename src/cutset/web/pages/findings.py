@@ -38,7 +38,6 @@ from cutset.web.forms import form_of
 from cutset.web.frame import page
 
 MOST_HISTORY = 10  # campaigns, the latest
-LOOK_AGAIN_MILLISECONDS = 1500  # while it is tried
 
 
 async def finding(request: Request) -> Response:
@@ -55,7 +54,7 @@ async def finding(request: Request) -> Response:
         _acceptance(dashboard, shown),
     ]
     title = f"{shown.finding.request}: {describe_cut(shown.finding.cut)}"
-    return HTMLResponse(page(dashboard.frame(), "/campaigns", title, content, scripts=("again.js",)))
+    return HTMLResponse(page(dashboard.frame(), "/campaigns", title, content, scripts=("refresh.js",)))
 
 
 async def answer(request: Request) -> Response:
@@ -127,9 +126,11 @@ def _again(dashboard: Dashboard, shown: ShownFinding) -> h.Node:
     """What came of it, if that was the last thing that was started here; and the button for it."""
     latest = dashboard.runs.latest
     told: h.Node = None
+    trying = False
     if latest and latest.what == _trying(shown):
+        trying = not latest.ended
         if not latest.ended:
-            told = h.div(role="status", data_look_again=str(LOOK_AGAIN_MILLISECONDS))[note("It is being tried again …")]
+            told = note("It is being tried again …")
         elif isinstance(latest.result, Retrial):
             told = _retried(latest.result)
         else:
@@ -141,7 +142,7 @@ def _again(dashboard: Dashboard, shown: ShownFinding) -> h.Node:
         if dashboard.can_act and not dashboard.runs.current
         else None
     )
-    return [told, button]
+    return h.div("#again", role="status", data_under_way=trying)[told, button]
 
 
 def _retried(retrial: Retrial) -> h.Node:
@@ -152,7 +153,7 @@ def _retried(retrial: Retrial) -> h.Node:
         Verdict.SURVIVED: "no longer fails" if before is Verdict.FAILED else "is answered in full",
         Verdict.UNKNOWN: "could not tell",
     }[now.verdict]
-    return h.section(role="status", aria_label="Tried again")[
+    return h.section(aria_label="Tried again")[
         note(h.b["Tried again just now: "], verdict(now.verdict, words), " ", with_code(now.reason), kind=now.verdict),
         h.details[
             h.summary["What it got this time"],

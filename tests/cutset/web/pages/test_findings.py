@@ -72,7 +72,7 @@ def test_an_answer_is_served_as_it_is_and_may_do_nothing(opened: Opened) -> None
 def test_nothing_that_was_answered_is_markup_of_the_dashboards_own_page(opened: Opened) -> None:
     page = shown(opened)
 
-    assert re.findall("<script[^>]*>", page) == ['<script src="/static/again.js" type="module">']
+    assert re.findall("<script[^>]*>", page) == ['<script src="/static/refresh.js" type="module">']
     assert "<img" not in page
     assert HOSTILE not in page
 
@@ -167,12 +167,12 @@ def test_while_it_is_tried_the_page_looks_again_and_then_shows_what_came_of_it(
         yield Retrial(CART, outcome, evidence, HEALTHY)
 
     opened[0].runs.start(f"Trying finding {CART.id} again", retrial, finish=lambda results: results[0])
-    assert "data-look-again" in shown(opened)
+    assert "data-under-way" in shown(opened)
     done.set()
     _wait(opened[0])
 
     page = shown(opened)
-    assert "data-look-again" not in page
+    assert "data-under-way" not in page
     assert f"</span> {words}</span>" in page
     assert ("What it got this time" in page) == bool(evidence)
     assert "Tried again just now" not in shown(opened, f"/campaigns/{RUN.run}/findings/{ADS.id}")
