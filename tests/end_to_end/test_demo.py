@@ -2,13 +2,15 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+import httpx
 import psutil
 import pytest
 import yaml
@@ -106,3 +108,52 @@ def test_nothing_is_left_behind_however_it_ends(tmp_path: Path, sent: signal.Sig
     assert alive == []
     if sent is not signal.SIGKILL:
         assert list(temporary.iterdir()) == []
+
+
+def test_with_the_dashboard_it_is_watched_and_then_experimented_on_until_ctrl_c(tmp_path: Path) -> None:
+    command = [*CUTSET, "demo", "--ui", "-r", "GET /cart", "--json"]
+    with (
+        subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        ) as process,
+        httpx.Client(follow_redirects=True, timeout=120) as browser,
+    ):
+        assert process.stderr
+        try:
+            link = re.match(r"Dashboard +(http://\S+/)\?token=\S+", _line(process.stderr, "Dashboard"))
+            assert link
+            browser.get(link[0].split()[-1])
+            home, origin = link[1], {"origin": link[1].rstrip("/")}
+            assert "more can be started from here" in browser.get(f"{home}campaigns").text
+            _line(process.stderr, "Experiment on it in the dashboard")
+            children = psutil.Process(process.pid).children(recursive=True)
+
+            def post(path: str, **form: str) -> None:
+                assert browser.post(f"{home}{path}", data=form, headers=origin).status_code == 200
+                assert "event: end" in browser.get(f"{home}live/campaigns").text  # when nothing runs any more
+
+            post("campaigns", request="GET /cart", max_size="2", experiments="3")
+            page = browser.get(f"{home}campaigns").text
+            assert (page.count("> finished<"), page.count("> unfinished<")) == (1, 1)
+            post("campaigns/resume", experiments="0")
+            page = browser.get(f"{home}campaigns").text
+            assert (page.count("> finished<"), page.count("> unfinished<")) == (2, 0)
+            overview = browser.get(home).text
+            assert "complete up to size 2" in overview
+            assert "What changed" in overview
+
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0
+            assert psutil.wait_procs(children, timeout=20)[1] == []
+        finally:
+            process.kill()
+
+
+def _line(stream: IO[str], beginning: str) -> str:
+    """The next that begins so."""
+    said = []
+    for line in stream:
+        said.append(line)
+        if line.startswith(beginning):
+            return line
+    pytest.fail("".join(said))

@@ -26,6 +26,8 @@ def opened_dashboard(store: Path, **options: Any) -> Iterator[tuple[Dashboard, T
         client = TestClient(app, f"http://{HOST}", raise_server_exceptions=False, cookies={access.cookie: access.token})
         # SQLite serves one thread alone: all requests, and the end of it all, are in that of the client.
         with client:
-            yield dashboard, client
             assert client.portal
-            client.portal.call(stack.close)
+            try:
+                yield dashboard, client
+            finally:
+                client.portal.call(stack.close)

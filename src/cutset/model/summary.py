@@ -18,6 +18,8 @@ from cutset.model.quoting import quoted_tellingly
 from cutset.model.run import RunFinished
 from cutset.model.toleration import PointToleration, tolerations
 
+INTERRUPTED = "the campaign was interrupted"
+
 
 @dataclass(frozen=True, slots=True)
 class RequestSummary:
@@ -136,7 +138,7 @@ def _summarise_request(
         calls=calls,
         not_reached=not_reached,
         complete_up_to=_complete_up_to(own, interrupted=interrupted),
-        problem="the campaign was interrupted" if interrupted else end.reason,
+        problem=INTERRUPTED if interrupted else end.reason,
         # A search may inject many points at once to learn of a path: what fails then is no cut of the size asked for.
         findings=quoted_tellingly([each for each in findings_of(own) if len(each.cut) <= started.max_size]),
         degradations=tuple(finding for finding in degradations_of(own) if len(finding.cut) <= started.max_size),

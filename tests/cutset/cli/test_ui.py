@@ -16,6 +16,7 @@ from tests.samples.recorded_campaign import recorded_campaign
 from typer.testing import CliRunner
 
 from cutset.cli.main import app
+from cutset.cli.ui import dashboard_beside
 from cutset.errors import CutsetError
 from cutset.receive.server import listen
 from cutset.store.ledger import NAME
@@ -154,3 +155,16 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         process.wait(20)
     assert psutil.wait_procs(children, timeout=10)[1] == []
+
+
+def test_beside_another_command_it_shows_what_that_records_and_ends_with_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with dashboard_beside(tmp_path) as dashboard, httpx.Client(follow_redirects=True) as browser:
+        link = capsys.readouterr().err.split()[1]
+        assert "Nothing was explored yet" in browser.get(link).text
+        recorded_campaign(tmp_path)
+        assert "Latest campaign" in browser.get(link).text
+        assert not dashboard.can_act
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(link)

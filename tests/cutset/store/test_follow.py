@@ -55,6 +55,7 @@ def test_what_is_added_is_there_after_the_next_refresh_and_not_before(tmp_path: 
             assert followed.events("one") == [BEGUN, STARTED, RunFinished()]
             assert [(run.id, run.finished) for run in followed.runs()] == [("one", True), ("two", False)]
             assert followed.last_record("one") > before
+            assert followed.last_record() >= followed.last_record("one")
 
 
 def test_each_record_is_verified_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,6 +133,7 @@ def test_a_run_that_is_not_there_has_no_events(tmp_path: Path) -> None:
     recorded_campaign(tmp_path)
     with followed_ledger(tmp_path) as followed:
         assert (followed.events("none"), followed.last_record("none"), followed.last_at("none")) == ([], 0, 0.0)
+        assert followed.number_of("none", RunStarted) == 0
 
 
 def test_a_folder_without_a_ledger_is_told(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ travels has all of them (`standalone.py`).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 import htpy as h
@@ -14,7 +14,7 @@ from cutset.model.effect import EffectChoice
 from cutset.model.event import CampaignStarted
 from cutset.model.fault import Cut
 from cutset.model.finding import Finding
-from cutset.model.summary import CampaignSummary, RequestSummary
+from cutset.model.summary import INTERRUPTED, CampaignSummary, RequestSummary
 from cutset.model.toleration import PointToleration, Toleration
 from cutset.model.wording import count
 from cutset.report.campaign.effects import IMPOSSIBLE, effect_in_words, rows, verb, why_alone
@@ -52,6 +52,7 @@ def sections(
     summary: CampaignSummary, links: CampaignLinks, pictures: Sequence[h.Node] = (), *, under_way: bool = False
 ) -> dict[str, h.Node]:
     """By name, in their order."""
+    summary = going_on(summary) if under_way else summary
     return {
         "headline": [headline(summary, under_way=under_way), numbers(summary)],
         "requests": [h.h2["Request classes"], request_list(summary, lambda each: f"#{anchor(summary, each)}")],
@@ -62,14 +63,21 @@ def sections(
     }
 
 
+def going_on(summary: CampaignSummary) -> CampaignSummary:
+    """As it stands while it is under way: what has no end yet was not interrupted."""
+    requests = (replace(each, problem="") if each.problem == INTERRUPTED else each for each in summary.requests)
+    return replace(summary, requests=tuple(requests))
+
+
 def anchor(summary: CampaignSummary, request: RequestSummary) -> str:
     """Names of requests are anything."""
     return f"request-{1 + summary.requests.index(request)}"
 
 
 def headline(summary: CampaignSummary, *, under_way: bool = False) -> h.Element:
-    open_ones = [each.name for each in summary.requests if is_open(each)]
-    size, classes = summary.started.max_size, count(len(summary.requests), "request class")
+    size = summary.started.max_size
+    open_ones = [each.name for each in summary.requests if is_open(each) or each.complete_up_to < size]
+    classes = count(len(summary.requests), "request class")
     if not summary.requests:
         decided = "Nothing is known yet"
     elif not open_ones and summary.finished:

@@ -16,7 +16,7 @@ from cutset.model.impact import ImpactStarted
 from cutset.model.reproduction.event import ReproductionFinished
 from cutset.model.run import Loop, RunRecord
 from cutset.model.summary import RequestSummary
-from cutset.report.campaign.page import anchor, headline, request_list, weak_point_list
+from cutset.report.campaign.page import anchor, going_on, headline, request_list, weak_point_list
 from cutset.report.campaign.weak_points import weak_points
 from cutset.report.impact.wording import what_was_done
 from cutset.report.page.components import bounded, empty, verdict, when
@@ -58,6 +58,7 @@ def _campaigns(dashboard: Dashboard) -> h.Node:
     latest, earlier = dashboard.reading.campaign(runs[-1].id), runs[-1 - MOST_EARLIER : -1][::-1]
     links = links_of(dashboard, runs[-1])
     under_way = state_of(dashboard, runs[-1]).under_way
+    summary = going_on(latest.summary) if under_way else latest.summary
     found = weak_points(latest.findings)
     return [
         h.h2[
@@ -65,8 +66,8 @@ def _campaigns(dashboard: Dashboard) -> h.Node:
             h.a(".mono", href=_page_of(latest))[bounded(latest.id)],
             h.span(".small.muted")[" begun ", when(runs[-1].started_at)],
         ],
-        headline(latest.summary, under_way=under_way),
-        request_list(latest.summary, lambda each: _at(latest, each)),
+        headline(summary, under_way=under_way),
+        request_list(summary, lambda each: _at(latest, anchor(summary, each))),
         _elsewhere(dashboard, latest, earlier),
         h.div(".columns")[
             h.section[h.h2["What changed"], _UNDER_WAY if under_way else changes_part(dashboard, runs[-1])],
@@ -95,7 +96,9 @@ def _elsewhere(dashboard: Dashboard, latest: Campaign, earlier: list[RunRecord])
 def _of_earlier(campaign: Campaign, requests: tuple[RequestSummary, ...]) -> h.Node:
     return [
         h.h3["From ", h.a(".mono", href=_page_of(campaign))[bounded(campaign.id)]],
-        request_list(replace(campaign.summary, requests=requests), lambda each: _at(campaign, each)),
+        request_list(
+            replace(campaign.summary, requests=requests), lambda each: _at(campaign, anchor(campaign.summary, each))
+        ),
     ]
 
 
@@ -138,8 +141,8 @@ def _page_of(campaign: Campaign) -> str:
     return f"/campaigns/{quote(campaign.id)}"
 
 
-def _at(campaign: Campaign, request: RequestSummary) -> str:
-    return f"{_page_of(campaign)}#{anchor(campaign.summary, request)}"
+def _at(campaign: Campaign, place: str) -> str:
+    return f"{_page_of(campaign)}#{place}"
 
 
 ROUTES = [Route("/", overview), Route("/live/overview", live_overview)]
