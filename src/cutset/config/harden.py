@@ -1,11 +1,12 @@
 """The `harden` section of `cutset.yaml`, or a file of its own (`--cost`): what hardening costs, and what matters."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import yaml
 from pydantic import with_config
 
 from cutset.config.yaml import STRICT, read_yaml, validate
@@ -76,3 +77,23 @@ def load_harden(cost_file: Path | None, config_file: Path) -> HardenChoice:
         return validate(cost_file, HardenChoice, read_yaml(cost_file))
     section: Any = read_yaml(config_file).get("harden") if config_file.exists() else None
     return validate(config_file, HardenChoice, section or {})
+
+
+def section_of(choice: HardenChoice) -> str:
+    """As text of cutset.yaml, without what goes without saying."""
+    defaults = ApiChoice()
+    content = {
+        "high": list(choice.high),
+        "traffic": dict(choice.traffic),
+        "apis": {name: own for name, each in choice.apis.items() if (own := _differing(each, defaults))},
+        "common_causes": {
+            name: {"rate": each.rate, "members": list(each.members)} for name, each in choice.common_causes.items()
+        },
+    }
+    section = {name: value for name, value in content.items() if value}
+    return yaml.safe_dump({"harden": section}, sort_keys=False, allow_unicode=True)
+
+
+def _differing(choice: ApiChoice, defaults: ApiChoice) -> dict[str, object]:
+    values = {each.name: getattr(choice, each.name) for each in fields(choice)}
+    return {name: value for name, value in values.items() if value != getattr(defaults, name)}

@@ -59,6 +59,11 @@ def undo_command(change: MeshChanging, store: Path) -> str:
         return ""
     if change.file and change.original:
         return shlex.join(["cp", str(from_here(change.original)), str(from_here(change.file))])
+    return undo_by_record_command(store)
+
+
+def undo_by_record_command(store: Path) -> str:
+    """Whatever the latest hardening put, and wherever."""
     words = ["cutset", "harden", "--undo"]
     words += ["--store", str(from_here(store))] if from_here(store) != DEFAULT_STORE else []
     return shlex.join(words)

@@ -35,8 +35,9 @@ class Dashboard:
 
     def frame(self) -> Frame:
         current = self.runs.current
-        at = f"/campaigns/{current.id}" if current and current.id else "/campaigns"
-        return Frame(str(self.store), self.read_only, current.what if current else "", at)
+        return Frame(
+            str(self.store), self.read_only, current.what if current else "", current.address if current else ""
+        )
 
 
 def dashboard_of(request: Request) -> Dashboard:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -50,7 +49,7 @@ async def stop(request: Request) -> Response:
     dashboard, _ = _acting(request)
     current = dashboard.runs.current
     dashboard.runs.stop()
-    return RedirectResponse(f"{PLACE}/{quote(current.id)}" if current and current.id else PLACE, 303)
+    return RedirectResponse(current.address if current else PLACE, 303)
 
 
 def resumable(dashboard: Dashboard) -> RunRecord | None:

@@ -18,6 +18,7 @@ PAGES = {
     Loop.DRILL: "/drills",
     Loop.IMPACT: "/impacts",
     Loop.REPRODUCTION: "/reproductions",
+    Loop.HARDENING: "/hardenings",
 }
 
 
@@ -70,7 +71,7 @@ def look_at_runs(dashboard: Dashboard, parts: Callable[[], Mapping[str, h.Node]]
 def _ours(dashboard: Dashboard, current: StartedRun) -> h.Element:
     return note(
         h.p[h.strong[bounded(current.what)], " since ", when(current.since)],
-        h.p[h.a(href=f"/campaigns/{current.id}")["Watch it"] if current.id else "Looking whether all is ready …"],
+        h.p[h.a(href=current.address)["Watch it"] if current.id else "Looking whether all is ready …"],
         not dashboard.read_only and h.form(method="post", action="/campaigns/stop")[h.button["Stop"]],
     )
 

@@ -26,6 +26,11 @@ class StartedRun:
     problem: str = ""  # why it ended, if not by itself
     hint: str = ""
     result: object = None  # what `finish` made of its events, if it was given
+    place: str = "/campaigns"  # where runs of its kind have pages
+
+    @property
+    def address(self) -> str:
+        return f"{self.place}/{self.id}" if self.id else self.place
 
 
 class StartedRuns:
@@ -34,6 +39,7 @@ class StartedRuns:
         self._thread: threading.Thread | None = None
         self._cancel: Callable[[], object] | None = None  # once there is something to cancel
         self._is_unwanted = False
+        self._named = threading.Event()  # the latest has an id, or has ended without one
         self._stopping = threading.Lock()  # it is cancelled once: a second time would disturb how it cleans up
 
     @property
@@ -50,6 +56,7 @@ class StartedRuns:
         what: str,
         begin: Callable[[], AsyncGenerator[Any, None]],
         finish: Callable[[list[Any]], object] | None = None,
+        place: str = "/campaigns",
     ) -> None:
         """Follows what `begin` returns to its end. Raises UsageError while something else is under way.
 
@@ -58,9 +65,15 @@ class StartedRuns:
         if self.current:
             raise UsageError(f"{self.current.what} is under way", hint="Wait for its end, or stop it")
         self._cancel, self._is_unwanted = None, False
-        self._latest = StartedRun(what, time.time())
+        self._named.clear()
+        self._latest = StartedRun(what, time.time(), place=place)
         self._thread = threading.Thread(target=self._run, args=(begin, finish), name="cutset-run", daemon=True)
         self._thread.start()
+
+    def await_id(self, seconds: float) -> StartedRun | None:
+        """What was started last: with an id, or ended, or so much later."""
+        self._named.wait(seconds)
+        return self._latest
 
     def stop(self) -> None:
         """Asks it to end, as Ctrl-C does: what is recorded is kept, and can be resumed."""
@@ -93,6 +106,7 @@ class StartedRuns:
             problem, hint = f"{type(error).__name__}: {error}", "This is a mistake in Cutset, not of yours: report it"
         assert self._latest is not None
         self._latest = replace(self._latest, ended=True, problem=problem, hint=hint, result=result)
+        self._named.set()
 
     async def _follow(self, begin: Callable[[], AsyncGenerator[Any, None]]) -> list[Any]:
         loop, task, recorded = asyncio.get_running_loop(), asyncio.current_task(), []
@@ -106,4 +120,5 @@ class StartedRuns:
                 recorded.append(event)
                 if isinstance(event, RunStarted) and self._latest and not self._latest.id:
                     self._latest = replace(self._latest, id=event.run)
+                    self._named.set()
         return recorded

@@ -26,6 +26,7 @@ from cutset.web.pages import (
     findings,
     graph,
     harden,
+    hardenings,
     impacts,
     overview,
     reproductions,
@@ -33,7 +34,20 @@ from cutset.web.pages import (
 )
 from cutset.web.security import SAFE_METHODS, TOKEN_PARAMETER, Access, Guarded
 
-PAGES = (overview, campaigns, campaign, changes, findings, graph, harden, drills, impacts, reproductions, traces)
+PAGES = (
+    overview,
+    campaigns,
+    campaign,
+    changes,
+    findings,
+    graph,
+    harden,
+    hardenings,
+    drills,
+    impacts,
+    reproductions,
+    traces,
+)
 
 
 @asynccontextmanager

@@ -74,10 +74,9 @@ def _cuts(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _odds(odds: Odds) -> str:
-    return (
-        f"Of {odds.per_day:,.0f} requests a day **{odds.failed_before:,.3g}{interval(odds.failed_before_between)}** fail "
-        f"for known causes; hardened, **{odds.failed_after:,.3g}{interval(odds.failed_after_between)}**."
-    )
+    before = f"{odds.failed_before:,.3g}{interval(odds.failed_before_between)}"
+    after = f"{odds.failed_after:,.3g}{interval(odds.failed_after_between)}"
+    return f"Of {odds.per_day:,.0f} requests a day **{before}** fail for known causes; hardened, **{after}**."
 
 
 def _frontier(frontier: Frontier, budget: float) -> str:

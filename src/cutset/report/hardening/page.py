@@ -1,9 +1,9 @@
-"""A hardening to look at: what to harden, what that removes and leaves, how far each budget goes, and whether it helped.
+"""A hardening to look at: what to harden, what that removes and leaves, what each budget buys, and whether it helped.
 
 The dashboard shows the same parts; there, one drags along the curve.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import htpy as h
 
@@ -12,8 +12,8 @@ from cutset.harden.frontier import Frontier
 from cutset.harden.importance import caveat, in_words
 from cutset.harden.odds import Odds
 from cutset.harden.problem import expected_afvr
-from cutset.harden.verification import Verification
-from cutset.model.advice import Advice
+from cutset.harden.verification import ClassResult, Verification
+from cutset.model.advice import Advice, Declined
 from cutset.model.finding import Finding
 from cutset.model.hardening import CutRechecked, Effort, MeshChanging, MeshRestored
 from cutset.model.outcome import Verdict
@@ -25,6 +25,7 @@ from cutset.report.page.components import bounded, code, command, note, table, t
 from cutset.report.page.document import drawing, standalone
 
 CUTS_SHOWN = 60  # of one list: the JSON has all
+RECHECKS_SHOWN = 200  # of one request
 POINTS_SHOWN = 400  # of a frontier in a table
 LIKELIEST_SHOWN = 5
 IMPORTANT_SHOWN = 5
@@ -56,9 +57,9 @@ def numbers(found: Hardening) -> h.Element:
     return tiles(
         [
             (f"{total - len(best.remaining):,} of {total:,}", "cuts gone"),
-            (f"{best.coverage:.1%}", "coverage, weighted by traffic where it is known"),
+            (f"{best.coverage:.1%}", "coverage, by traffic where it is known"),
             (f"{best.cost:g}", f"cost, of a budget of {best.budget:g}"),
-            (f"{expected_afvr(problem, best):.3f}", "AFVR then: the share of a request's cuts that still fail it"),
+            (f"{expected_afvr(problem, best):.3f}", "AFVR: share of a request's cuts that still fail it"),
         ]
     )
 
@@ -76,7 +77,7 @@ def choice(found: Hardening) -> h.Node:
         [_site(number, site, removed[site.candidate.name]) for number, site in enumerate(found.sites, start=1)]
         or h.p["Nothing: this budget buys nothing."],
         h.h2[f"What remains: {count(len(left), 'cut')}"],
-        _cut_list(map(_cut, left), len(left)) if left else h.p["Nothing: every known cut is gone."],
+        _by_request([RemovedCut(each) for each in left]) if left else h.p["Nothing: every known cut is gone."],
     ]
 
 
@@ -86,14 +87,15 @@ def _site(number: int, site: HardenedSite, removed: Sequence[RemovedCut]) -> h.E
         h.h3[f"{number}. ", code(site.candidate.name)],
         h.p(".muted")[f"breaks {bounded(', '.join(site.breaks))}{cost}"],
         h.ul(".remedies")[(_advice(each) for each in site.advice)],
-        site.declined
-        and h.details[
-            h.summary[f"Not advised: {', '.join(each.remedy for each in site.declined)}"],
-            h.ul[(h.li[h.b[each.remedy], " ", with_code(each.why)] for each in site.declined)],
-        ],
-        h.details(open=len(removed) <= 8)[
-            h.summary[f"Removes {count(len(removed), 'cut')}"], _cut_list(map(_removed, removed), len(removed))
-        ],
+        _declined(site.declined) if site.declined else None,
+        h.details(open=len(removed) <= 8)[h.summary[f"Removes {count(len(removed), 'cut')}"], _by_request(removed)],
+    ]
+
+
+def _declined(declined: Sequence[Declined]) -> h.Element:
+    return h.details[
+        h.summary[f"Not advised: {', '.join(each.remedy for each in declined)}"],
+        h.ul[[h.li[h.b[each.remedy], " ", with_code(each.why)] for each in declined]],
     ]
 
 
@@ -109,18 +111,25 @@ def _advice(advice: Advice) -> h.Element:
     ]
 
 
-def _cut_list(items: Iterable[h.Node], number: int) -> h.Node:
-    shown = [h.li[item] for item, _ in zip(items, range(CUTS_SHOWN), strict=False)]
-    return h.ul(".cuts")[shown, number > len(shown) and h.li(".muted")[f"and {number - len(shown):,} more"]]
+def _by_request(cuts: Sequence[RemovedCut]) -> h.Node:
+    """Under the name of the request that they fail."""
+    shown, more = cuts[:CUTS_SHOWN], len(cuts) - CUTS_SHOWN
+    requests = dict.fromkeys(each.finding.request for each in shown)
+    return [
+        [
+            [
+                h.p(".small.muted")[bounded(request)],
+                h.ul(".cuts")[[h.li[_cut(each)] for each in shown if each.finding.request == request]],
+            ]
+            for request in requests
+        ],
+        more > 0 and h.p(".muted")[f"and {more:,} more"],
+    ]
 
 
-def _cut(finding: Finding) -> h.Node:
-    return [code(describe_cut(finding.cut)), " fails ", h.span(".muted")[bounded(finding.request)]]
-
-
-def _removed(cut: RemovedCut) -> h.Node:
+def _cut(cut: RemovedCut) -> h.Node:
     others = [h.span(".muted")[" together with "], code(", ".join(cut.together_with))] if cut.together_with else None
-    return [_cut(cut.finding), others]
+    return [code(describe_cut(cut.finding.cut)), others]
 
 
 def _at_the_knee(found: Hardening, knee: Hardening | None) -> h.Node:
@@ -136,7 +145,7 @@ def frontier_table(frontier: Frontier, budget: float) -> h.Node:
     reached = frontier.at(max(budget, frontier.points[0].budget))
     last = len(frontier.points) - 1
     step = -(-len(frontier.points) // POINTS_SHOWN)
-    rows = [
+    rows: list[list[h.Node]] = [
         [
             h.td(".number")[f"{point.budget:g}"],
             h.td(".number")[f"{point.covered:g}"],
@@ -150,7 +159,8 @@ def frontier_table(frontier: Frontier, budget: float) -> h.Node:
         for position, point in enumerate(frontier.points)
         if position % step == 0 or position in (reached, frontier.knee, last)
     ]
-    return table(["budget", "covered", "coverage", "gain per unit", ""], rows, caption="What each budget buys")
+    heads = ["budget", "covered", "coverage", "gain per unit", ""]
+    return h.div(".numbers")[table(heads, rows, caption="What each budget buys")]
 
 
 def odds_of(found: Hardening) -> h.Node:
@@ -202,8 +212,8 @@ def _sources(odds: Odds) -> Iterator[h.Node]:
 def tried(found: TriedHardening) -> h.Node:
     """What was applied, whether requests still work, and what became of each known cut."""
     return [
-        found.change and _change(found.change, found),
-        found.verification and _verification(found.verification, found.replay),
+        _change(found.change, found) if found.change else None,
+        _verification(found.verification, found.replay) if found.verification else None,
     ]
 
 
@@ -215,13 +225,13 @@ def _change(change: MeshChanging, found: TriedHardening) -> h.Node:
         _rolled_back(restored) if restored else None,
         settings_list(change),
         not change.added and h.p["Nothing: it has all of it already."],
-        health
-        and not restored
-        and note(
+        note(
             verdict("survived", "healthy"),
             f": each request was sent {health.runs} times since, and answered as before.",
             kind="survived",
-        ),
+        )
+        if health and not restored
+        else None,
         found.undo and [h.p["It was undone as by" if restored else "Undo with"], command(found.undo)],
     ]
 
@@ -257,31 +267,32 @@ def _verification(found: Verification, replay: str) -> h.Node:
             f"AFVR {found.afvr:.3f} measured, {found.expected_afvr:.3f} predicted, 1 before: ",
             h.span(".muted")["the share of a request's known cuts that still fail it, averaged over requests."],
         ],
-        table(
-            ["request", "cuts before", "remain", "AFVR", "predicted"],
-            (
-                [
-                    bounded(each.request),
-                    h.td(".number")[str(each.before)],
-                    h.td(".number")[str(each.remaining)],
-                    h.td(".number")[f"{each.afvr:.3f}"],
-                    h.td(".number")[f"{each.expected_afvr:.3f}"],
-                ]
-                for each in found.classes
-            ),
-            caption="By request, before and after",
-        ),
-        h.h3["Each known cut, before and now"],
-        table(
-            ["request", "cut", "before", "now", "as predicted"],
-            map(_recheck, found.rechecks[: CUTS_SHOWN * 5]),
-            caption="Each known cut, before and now",
-        ),
+        [
+            _class(each, [cut for cut in found.rechecks if cut.finding.request == each.request])
+            for each in found.classes
+        ],
         _found_since("New cuts", found.new_cuts, replay),
         _found_since("It takes more failures now", found.grown_cuts, replay),
         _found_since("New degradations", found.new_degradations, ""),
         not found.explored and h.p(".muted")["New cuts were not looked for."],
         _efforts(found),
+    ]
+
+
+def _class(result: ClassResult, rechecks: Sequence[CutRechecked]) -> h.Node:
+    """What is not as it should be first, then what remains."""
+    worst_first = sorted(rechecks, key=lambda each: (not (each.expected_gone and each.remains), not each.remains))
+    name = bounded(result.request)
+    more = len(rechecks) - RECHECKS_SHOWN
+    return h.details(open=True)[
+        h.summary[h.strong[name], f": {result.remaining} of {count(result.before, 'cut')} remain"],
+        h.p(".muted.small")[f"AFVR {result.afvr:.3f} measured, {result.expected_afvr:.3f} predicted"],
+        table(
+            ["cut", "before", "now", "predicted"],
+            map(_recheck, worst_first[:RECHECKS_SHOWN]),
+            caption=f"Each known cut of {name}, before and now",
+        ),
+        more > 0 and h.p(".muted")[f"and {more:,} more"],
     ]
 
 
@@ -293,17 +304,15 @@ def _recheck(recheck: CutRechecked) -> list[h.Node]:
         Verdict.SURVIVED: "gone",
     }
     now = recheck.outcome.verdict
-    as_predicted = recheck.expected_gone != recheck.remains
-    expected = "gone" if recheck.expected_gone else "to stay"
+    predicted = "gone" if recheck.expected_gone else "to stay"
     return [
-        bounded(recheck.finding.request),
         code(describe_cut(recheck.finding.cut)),
         verdict("failed"),
         [
             verdict(now, words[now]),
-            now is not Verdict.SURVIVED and [h.br, h.span(".muted.small")[bounded(recheck.outcome.reason)]],
+            now is not Verdict.SURVIVED and h.div(".muted.small")[bounded(recheck.outcome.reason)],
         ],
-        f"yes: {expected}" if as_predicted else h.b[f"no: expected {expected}"],
+        predicted if recheck.expected_gone != recheck.remains else h.b[f"{predicted}: not so"],
     ]
 
 
@@ -315,8 +324,8 @@ def _found_since(title: str, findings: Sequence[Finding], replay: str) -> h.Node
         h.ul(".cuts")[
             (
                 h.li[
-                    _cut(each) if replay else [code(describe_cut(each.cut)), " ", bounded(each.request)],
-                    h.span(".muted")[f": {bounded(each.outcome.reason)}"],
+                    code(describe_cut(each.cut)),
+                    h.span(".muted")[f" {bounded(each.request)}: {bounded(each.outcome.reason)}"],
                     replay and command(f"{replay} {each.id}"),
                 ]
                 for each in findings[:CUTS_SHOWN]

@@ -36,11 +36,11 @@ def frontier_svg(frontier: Frontier, *, budget: float) -> str:
     """With the given budget and the point of diminishing returns marked."""
     reached, knee = _reached(frontier, budget), frontier.points[frontier.knee]
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+    labels = 'aria-labelledby="frontier-title frontier-told"'
     told = f"{_told_of_budget(reached, budget)}. {_told_of_knee(knee)}."
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} class="frontier" role="img"'
-            ' aria-labelledby="frontier-title frontier-told">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} class="frontier" role="img" {labels}>',
             '<title id="frontier-title">Share of cuts that are gone, by budget</title>',
             f'<desc id="frontier-told">{told}</desc>',
             _STYLE,
