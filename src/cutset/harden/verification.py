@@ -113,7 +113,7 @@ def verification_of(
         new_degradations=new_degradations(known.degradations, explored.degradations) if explored else (),
         explored=explored is not None,
         before=observed[0].efforts if len(observed) > 1 else {},
-        after=observed[-1].efforts,
+        after=observed[-1].efforts if observed else {},
     )
 
 

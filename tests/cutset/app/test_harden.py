@@ -1,7 +1,6 @@
 """Without a running system; with one, it is in `end_to_end/test_harden.py`."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,18 +11,23 @@ from tests.samples.hardening import EVENTS, MESH, RATES, TRAFFIC, failed, fill
 from cutset.app.harden import (
     Decided,
     TrialEvent,
+    at_the_knee,
     conclude,
     decide,
+    decided_on,
     exit_code,
+    tried_hardening,
     try_out,
     write_manifests,
+    write_markdown,
+    write_page,
 )
 from cutset.app.harden_place import Steps
 from cutset.app.harden_problem import HardenOptions
 from cutset.app.mesh import mesh_file_of
 from cutset.config.explore import load_config
 from cutset.config.harden import ApiChoice, HardenChoice
-from cutset.errors import UsageError
+from cutset.errors import TargetError, UsageError
 from cutset.model.event import CampaignStarted
 from cutset.model.fault import Fault
 from cutset.model.hardening import (
@@ -188,6 +192,31 @@ def test_trying_needs_a_configuration_of_the_same_requests_and_resuming_the_same
         tried(decided, "GET /", "POST /pay", resume=True)
     tried(decided, "GET /", "POST /pay")  # it has begun, and was left
     tried(decided, "GET /", "POST /pay", resume=True)
-    other = replace(decided, options=HardenOptions(budget=2))
+    other = decided_on(decided.posed.within(2))
     with pytest.raises(UsageError, match="begun with other options, so"):
         tried(other, "GET /", "POST /pay", resume=True)
+
+
+def test_files_of_it_are_written_wherever_they_are_wanted(decided: Decided, tmp_path: Path) -> None:
+    found = conclude(decided, Steps())
+    write_page(tmp_path / "new" / "harden.html", found, at_the_knee(decided, Steps()))
+    write_markdown(tmp_path / "new" / "harden.md", found)
+    assert "Harden 1 of 4 APIs: 2 of 4 cuts gone, proven best" in (tmp_path / "new" / "harden.html").read_text()
+    assert (tmp_path / "new" / "harden.md").read_text().startswith("### Harden 1 of 4 APIs")
+    with pytest.raises(TargetError, match="Cannot write"):
+        write_page(tmp_path / "new" / "harden.html" / "below", found)
+
+
+def test_the_knee_is_a_decision_of_its_own(tmp_path: Path) -> None:
+    wide = decide(fill(tmp_path / "store"), "", HardenChoice(), HardenOptions(budget=3))
+    knee = at_the_knee(wide, Steps())
+    assert (knee.decision.choice.budget, [site.candidate.name for site in knee.sites]) == (1, ["cart/GetCart"])
+
+
+def test_a_recorded_hardening_tells_what_became_of_it_without_the_decision(decided: Decided) -> None:
+    events = trial(CHANGING, MeshChanged(), rechecked("GET /", Verdict.SURVIVED, "cart/GetCart"))
+    found = tried_hardening(events, decided.grounds.campaign, None, decided.grounds.store)
+    assert found.change == CHANGING
+    assert found.undo == "cp /x/mesh.yaml.before /x/mesh.yaml"
+    assert found.verification is not None
+    assert not found.verification.explored

@@ -112,10 +112,17 @@ def test_the_frontier_is_drawn_and_manifests_are_written(store: Path) -> None:
     root = ET.fromstring((store / "frontier.svg").read_text())
     assert root.tag.endswith("svg")
     texts = [each.text or "" for each in root.iter() if each.tag.endswith("text")]
-    assert "budget 1" in texts
-    assert any("50% at 1: from here on returns diminish" in text for text in texts)
+    assert {"Budget 1: 50% gone", "From 1 on (50%) returns diminish"} <= set(texts)
     assert found["written"] == ["k8s/cart-destinationrule.yaml"]
     assert (store / found["written"][0]).exists()
+
+
+def test_a_page_and_a_comment_are_written(store: Path) -> None:
+    document("--budget", "2", "--html", "kept/harden.html", "--markdown", "kept/comment.md")
+    page = (store / "kept" / "harden.html").read_text()
+    assert "Harden 2 of 4 APIs: 3 of 4 cuts gone, proven best" in page
+    assert "At a budget of 1, from which on returns diminish" in page
+    assert "### Harden 2 of 4 APIs" in (store / "kept" / "comment.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from cutset.config.harden import HardenChoice, load_harden
+from cutset.config.harden import ApiChoice, HardenChoice, load_harden, section_of
 from cutset.errors import UsageError
 
 WHOLE = """\
@@ -50,3 +50,13 @@ def test_what_makes_no_sense_is_named_with_its_place(tmp_path: Path, content: st
     with pytest.raises(UsageError) as caught:
         load_harden(tmp_path / "costs.yaml", tmp_path / "cutset.yaml")
     assert message in caught.value.message
+
+
+def test_wishes_become_a_section_that_means_the_same(tmp_path: Path) -> None:
+    costs, config = tmp_path / "costs.yaml", tmp_path / "cutset.yaml"
+    costs.write_text(WHOLE + "  unused: {rate: 0, members: [x]}\n")
+    wishes = load_harden(costs, config)
+    config.write_text(f"requests: []\n{section_of(wishes)}")
+    assert load_harden(None, config) == wishes
+    assert section_of(HardenChoice(apis={"cart/GetCart": ApiChoice()})) == "harden: {}\n"
+    assert "untouchable" not in section_of(HardenChoice(apis={"cart/GetCart": ApiChoice(cost=2)}))

@@ -4,9 +4,17 @@ import pytest
 from tests.samples.campaign import MIXED
 from tests.samples.simulated_hardening import FINDINGS, SERVICES, decision
 
-from cutset.harden.decision import Decision, advice_of, expected_gone, settings_of, sites_of
+from cutset.harden.decision import (
+    Decision,
+    advice_of,
+    expected_gone,
+    remaining,
+    removed_by,
+    settings_of,
+    sites_of,
+)
 from cutset.harden.needs import softened_by_errors
-from cutset.harden.problem import Problem, choice_of, problem_of
+from cutset.harden.problem import Candidate, Problem, Weakness, choice_of, problem_of
 from cutset.harden.remedies.evidence import evidence_of
 from cutset.model.fault import Fault
 from cutset.model.finding import Finding
@@ -96,3 +104,39 @@ def test_a_timeout_that_was_put_into_the_mesh_takes_slow_answers_away_and_nothin
     assert told["timeout at payment/Charge"] == ["timeout"]
     assert told["validation at payment/Charge"] == ["validation"]
     assert {each.remedy for each in advice_of(sites_of(found))[Point("payment", "Charge")]} >= {"timeout", "validation"}
+
+
+def test_each_candidate_of_a_choice_is_told_with_what_it_takes_away_and_what_stays() -> None:
+    removed = removed_by(decision(budget=1))
+    assert {name: [each.finding.request for each in own] for name, own in removed.items()} == {
+        "cart/GetCart": ["GET /", "GET /cart", "POST /pay"]
+    }
+    left = remaining(decision(budget=1))
+    assert len(left) == len(FINDINGS) - 3
+    assert not {each.id for each in left} & {each.finding.id for each in removed["cart/GetCart"]}
+    assert remaining(decision(budget=3)) == ()
+
+
+def test_what_takes_two_measures_is_taken_away_by_both_together() -> None:
+    summary = summarise(MIXED)
+    problem = problem_of(summary.findings, softened=softened_by_errors(summary))
+    everything = choice_of(problem, 9, range(len(problem.candidates)), proven=True)
+    removed = removed_by(Decision(tuple(summary.findings), problem, everything, {}))
+    assert {each.finding.id for own in removed.values() for each in own} == {each.id for each in summary.findings}
+    alone = choice_of(problem, 0, (), proven=True)
+    assert removed_by(Decision(tuple(summary.findings), problem, alone, {})) == {}
+    pair = Problem(
+        (Candidate("a/x"), Candidate("b/y")), (Weakness("r", (frozenset({0}), frozenset({1})), finding="f"),)
+    )
+    known = replace(FINDINGS[0])
+    both = Problem(pair.candidates, (replace(pair.weaknesses[0], finding=known.id),))
+    together = removed_by(Decision((known,), both, choice_of(both, 2, (0, 1), proven=True), {}))
+    assert together["a/x"][0].together_with == ("b/y",)
+    assert together["b/y"][0].together_with == ("a/x",)
+
+
+def test_what_is_hardened_already_is_no_merit_of_the_choice() -> None:
+    posed = decision(budget=1).problem
+    candidates = tuple(replace(each, already=each.name == "cart/GetCart") for each in posed.candidates)
+    problem = replace(posed, candidates=candidates)
+    assert removed_by(Decision(FINDINGS, problem, choice_of(problem, 0, (), proven=True), {})) == {}

@@ -146,3 +146,23 @@ def test_a_mistake_ends_the_run_only_and_is_reported(error: BaseException, caplo
     (record,) = caplog.records
     assert record.exc_info
     assert record.exc_info[1] is error
+
+
+def test_who_waits_for_the_id_gets_it_or_the_end() -> None:
+    runs, waiting = StartedRuns(), Waiting()
+    assert runs.await_id(0) is None
+    runs.start("x", waiting, place="/hardenings")
+    named = runs.await_id(SECONDS)
+    assert named
+    assert (named.address, named.ended) == ("/hardenings/one", False)
+    waiting.released.set()
+    ended(runs)
+
+    async def refused() -> AsyncGenerator[RunStarted, None]:
+        raise UsageError("no")
+        yield STARTED
+
+    runs.start("x", refused)
+    nameless = runs.await_id(SECONDS)
+    assert nameless
+    assert (nameless.address, nameless.problem) == ("/campaigns", "no")
