@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.samples.opened_dashboard import ORIGIN, opened_dashboard
 from tests.samples.small_inn import KEY, Inn, open_inn
 
 from cutset.app.explore import explore
@@ -22,6 +23,7 @@ from cutset.inject.local.change import change_running_mesh
 from cutset.model.hardening import CutRechecked, MeshChanged
 from cutset.model.run import Loop
 from cutset.store.ledger import open_ledger
+from cutset.web.dashboard import Dashboard
 
 ENVIRONMENT = os.environ | {"CUTSET_KEY": KEY.decode()}
 
@@ -121,6 +123,44 @@ def test_interrupted_it_leaves_the_mesh_as_it_was_and_says_so(inn: Inn, store: P
     resumed = harden(inn, store, "--verify", "--known-only", "--resume")
     assert resumed.returncode == 0, resumed.stderr
     assert "healthy: each request was sent 10 times since, and answered as before" in resumed.stdout
+
+
+def test_from_the_dashboard_it_is_applied_verified_stopped_resumed_and_undone(inn: Inn, store: Path) -> None:
+    original = inn.mesh_file.read_text()
+    asked = {"budget": "3", "verify": "yes"}
+    with opened_dashboard(store, config_file=inn.config_file, key=KEY) as (dashboard, client):
+        assert "rooms.fallback" in client.get("/harden/apply?budget=3").text
+        begun = client.post("/harden/apply", data=asked, headers=ORIGIN)
+        assert dashboard.runs.current
+        while not any(isinstance(event, MeshChanged) for event in recorded(store)):
+            assert dashboard.runs.current
+            time.sleep(0.005)
+        client.post("/campaigns/stop", headers=ORIGIN)
+        wait_for_end(dashboard)
+        assert inn.mesh_file.read_text() == original
+        assert "interrupted" in client.get(begun.url.path).text
+        assert 'id="resume"' in client.get("/harden/apply?budget=3").text
+        assert 'id="resume"' not in client.get("/harden/apply?budget=1").text
+
+        resumed = client.post("/harden/apply", data={"budget": "3", "resume": "yes"}, headers=ORIGIN)
+        assert resumed.url.path == begun.url.path
+        wait_for_end(dashboard)
+        assert dashboard.runs.latest
+        assert dashboard.runs.latest.problem == ""
+        page_of_it = client.get(begun.url.path).text
+        assert "in force" in page_of_it
+        assert "known cuts gone" in page_of_it
+        assert "rooms.fallback" in page_of_it
+
+        undone = client.post("/hardenings/undo", headers=ORIGIN)
+        assert "Took it back: undone" in undone.text
+        assert "in force" not in undone.text
+    assert inn.mesh_file.read_text() == original
+
+
+def wait_for_end(dashboard: Dashboard) -> None:
+    while dashboard.runs.current:
+        time.sleep(0.01)
 
 
 def recorded(store: Path) -> list[object]:

@@ -25,7 +25,7 @@ _REPEATED = ("abort(503)", "grpc(14)")  # what meshes are told to repeat
 @dataclass(frozen=True, slots=True)
 class Decision:
     findings: tuple[Finding, ...]
-    problem: Problem
+    problem: Problem  # its weaknesses are these findings, in their order
     choice: Choice
     evidence: Mapping[Point, SiteEvidence]  # of each API, from the campaign and stored traces
     fallbacks: Mapping[str, str] = field(default_factory=dict)  # by API or call site: what the stand-in shall answer
@@ -74,26 +74,33 @@ class RemovedCut:
     together_with: tuple[str, ...] = ()  # other candidates of the choice, without which it would stay
 
 
-def removed_by(decision: Decision) -> dict[str, tuple[RemovedCut, ...]]:
-    """By the name of each candidate of the choice; several may take away the same."""
-    known, problem = {each.id: each for each in decision.findings}, decision.problem
-    chosen = {index for index, each in enumerate(problem.candidates) if each in decision.choice.chosen}
+@dataclass(frozen=True, slots=True)
+class Consequences:
+    """What a choice does to the findings."""
+
+    removed: Mapping[str, tuple[RemovedCut, ...]]  # by the name of each candidate; several may take away the same
+    remaining: tuple[Finding, ...]  # the smallest first
+
+
+def consequences_of(decision: Decision) -> Consequences:
+    problem, already = decision.problem, decision.problem.already
+    names = {each.name for each in decision.choice.chosen}
+    chosen = {index for index, each in enumerate(problem.candidates) if each.name in names}
     removed: dict[str, list[RemovedCut]] = {each.name: [] for each in decision.choice.chosen}
-    for weakness in problem.weaknesses:
-        if weakness.mitigated_by(problem.already) or not weakness.mitigated_by(problem.already | chosen):
-            continue
+    left: list[Finding] = []
+    for finding, weakness in zip(decision.findings, problem.weaknesses, strict=True):
         helpful = sorted(chosen & frozenset().union(*weakness.clauses))
-        needed = [each for each in helpful if not weakness.mitigated_by(problem.already | (chosen - {each}))]
-        for each in helpful:
-            others = tuple(problem.candidates[other].name for other in needed if other != each)
-            removed[problem.candidates[each].name].append(RemovedCut(known[weakness.finding], others))
-    return {name: tuple(each) for name, each in removed.items()}
-
-
-def remaining(decision: Decision) -> tuple[Finding, ...]:
-    """What the choice leaves, the smallest first."""
-    left = {each.finding for each in decision.choice.remaining}
-    return tuple(sorted((each for each in decision.findings if each.id in left), key=lambda each: len(each.cut)))
+        after = already.union(helpful)
+        if not weakness.mitigated_by(after):
+            left.append(finding)
+        elif not weakness.mitigated_by(already):
+            needed = [each for each in helpful if not weakness.mitigated_by(after - {each})]
+            for each in helpful:
+                others = tuple(problem.candidates[other].name for other in needed if other != each)
+                removed[problem.candidates[each].name].append(RemovedCut(finding, others))
+    return Consequences(
+        {name: tuple(each) for name, each in removed.items()}, tuple(sorted(left, key=lambda each: len(each.cut)))
+    )
 
 
 def sites_of(

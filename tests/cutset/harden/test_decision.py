@@ -7,9 +7,8 @@ from tests.samples.simulated_hardening import FINDINGS, SERVICES, decision
 from cutset.harden.decision import (
     Decision,
     advice_of,
+    consequences_of,
     expected_gone,
-    remaining,
-    removed_by,
     settings_of,
     sites_of,
 )
@@ -107,30 +106,30 @@ def test_a_timeout_that_was_put_into_the_mesh_takes_slow_answers_away_and_nothin
 
 
 def test_each_candidate_of_a_choice_is_told_with_what_it_takes_away_and_what_stays() -> None:
-    removed = removed_by(decision(budget=1))
+    removed = consequences_of(decision(budget=1)).removed
     assert {name: [each.finding.request for each in own] for name, own in removed.items()} == {
         "cart/GetCart": ["GET /", "GET /cart", "POST /pay"]
     }
-    left = remaining(decision(budget=1))
+    left = consequences_of(decision(budget=1)).remaining
     assert len(left) == len(FINDINGS) - 3
     assert not {each.id for each in left} & {each.finding.id for each in removed["cart/GetCart"]}
-    assert remaining(decision(budget=3)) == ()
+    assert consequences_of(decision(budget=3)).remaining == ()
 
 
 def test_what_takes_two_measures_is_taken_away_by_both_together() -> None:
     summary = summarise(MIXED)
     problem = problem_of(summary.findings, softened=softened_by_errors(summary))
     everything = choice_of(problem, 9, range(len(problem.candidates)), proven=True)
-    removed = removed_by(Decision(tuple(summary.findings), problem, everything, {}))
+    removed = consequences_of(Decision(tuple(summary.findings), problem, everything, {})).removed
     assert {each.finding.id for own in removed.values() for each in own} == {each.id for each in summary.findings}
     alone = choice_of(problem, 0, (), proven=True)
-    assert removed_by(Decision(tuple(summary.findings), problem, alone, {})) == {}
+    assert consequences_of(Decision(tuple(summary.findings), problem, alone, {})).removed == {}
     pair = Problem(
         (Candidate("a/x"), Candidate("b/y")), (Weakness("r", (frozenset({0}), frozenset({1})), finding="f"),)
     )
     known = replace(FINDINGS[0])
     both = Problem(pair.candidates, (replace(pair.weaknesses[0], finding=known.id),))
-    together = removed_by(Decision((known,), both, choice_of(both, 2, (0, 1), proven=True), {}))
+    together = consequences_of(Decision((known,), both, choice_of(both, 2, (0, 1), proven=True), {})).removed
     assert together["a/x"][0].together_with == ("b/y",)
     assert together["b/y"][0].together_with == ("a/x",)
 
@@ -139,4 +138,4 @@ def test_what_is_hardened_already_is_no_merit_of_the_choice() -> None:
     posed = decision(budget=1).problem
     candidates = tuple(replace(each, already=each.name == "cart/GetCart") for each in posed.candidates)
     problem = replace(posed, candidates=candidates)
-    assert removed_by(Decision(FINDINGS, problem, choice_of(problem, 0, (), proven=True), {})) == {}
+    assert consequences_of(Decision(FINDINGS, problem, choice_of(problem, 0, (), proven=True), {})).removed == {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from cutset.harden.decision import HardenedSite, Hardening, RemovedCut, TriedHardening, remaining, removed_by
+from cutset.harden.decision import HardenedSite, Hardening, RemovedCut, TriedHardening, consequences_of
 from cutset.harden.frontier import Frontier
 from cutset.harden.odds import Odds
 from cutset.harden.verification import Verification
@@ -43,12 +43,12 @@ def _parts(found: Hardening) -> Iterator[str]:
         f"against campaign {code(found.campaign)}."
     )
     yield from _tried(found)
-    removed = removed_by(found.decision)
+    follows = consequences_of(found.decision)
     for number, site in enumerate(found.sites[:SITES_SHOWN], start=1):
-        yield "\n".join(_site(number, site, removed[site.candidate.name]))
+        yield "\n".join(_site(number, site, follows.removed[site.candidate.name]))
     if (more := len(found.sites) - SITES_SHOWN) > 0:
         yield f"and {count(more, 'place')} more"
-    left = remaining(found.decision)
+    left = follows.remaining
     yield f"**{count(len(left), 'cut')} would remain**" if left else "**No known cut would remain**"
     yield from _cuts(left)
     if found.odds:

@@ -3,11 +3,11 @@
 The dashboard shows the same parts; there, one drags along the curve.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import htpy as h
 
-from cutset.harden.decision import HardenedSite, Hardening, RemovedCut, TriedHardening, remaining, removed_by
+from cutset.harden.decision import HardenedSite, Hardening, RemovedCut, TriedHardening, consequences_of
 from cutset.harden.frontier import Frontier
 from cutset.harden.importance import caveat, in_words
 from cutset.harden.odds import Odds
@@ -24,7 +24,8 @@ from cutset.report.hardening.wording import headline, interval, rate_in_words
 from cutset.report.page.components import bounded, code, command, note, table, tiles, verdict, with_code
 from cutset.report.page.document import drawing, standalone
 
-CUTS_SHOWN = 60  # of one list: the JSON has all
+SITES_SHOWN = 12  # with all that is said of them
+CUTS_SHOWN = 40  # of one list: the JSON has all
 RECHECKS_SHOWN = 200  # of one request
 POINTS_SHOWN = 400  # of a frontier in a table
 LIKELIEST_SHOWN = 5
@@ -70,12 +71,13 @@ def curve(frontier: Frontier, budget: float) -> h.Node:
 
 def choice(found: Hardening) -> h.Node:
     """Which calls, how and why; which cuts that removes, and which it leaves."""
-    removed = removed_by(found.decision)
-    left = remaining(found.decision)
+    follows, shown = consequences_of(found.decision), found.sites[:SITES_SHOWN]
+    removed, left = follows.removed, follows.remaining
     return [
         h.h2["What to harden"],
-        [_site(number, site, removed[site.candidate.name]) for number, site in enumerate(found.sites, start=1)]
+        [_site(number, site, removed[site.candidate.name]) for number, site in enumerate(shown, start=1)]
         or h.p["Nothing: this budget buys nothing."],
+        _other_sites(found.sites[SITES_SHOWN:], removed) if len(found.sites) > SITES_SHOWN else None,
         h.h2[f"What remains: {count(len(left), 'cut')}"],
         _by_request([RemovedCut(each) for each in left]) if left else h.p["Nothing: every known cut is gone."],
     ]
@@ -89,6 +91,16 @@ def _site(number: int, site: HardenedSite, removed: Sequence[RemovedCut]) -> h.E
         h.ul(".remedies")[(_advice(each) for each in site.advice)],
         _declined(site.declined) if site.declined else None,
         h.details(open=len(removed) <= 8)[h.summary[f"Removes {count(len(removed), 'cut')}"], _by_request(removed)],
+    ]
+
+
+def _other_sites(sites: Sequence[HardenedSite], removed: Mapping[str, Sequence[RemovedCut]]) -> h.Element:
+    names = [each.candidate.name for each in sites]
+    return h.details[
+        h.summary[f"And {count(len(names), 'place')} more"],
+        h.ol(start=str(SITES_SHOWN + 1))[
+            [h.li[code(name), f" removes {count(len(removed[name]), 'cut')}"] for name in names]
+        ],
     ]
 
 
