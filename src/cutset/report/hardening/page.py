@@ -324,7 +324,7 @@ def _recheck(recheck: CutRechecked) -> list[h.Node]:
             verdict(now, words[now]),
             now is not Verdict.SURVIVED and h.div(".muted.small")[bounded(recheck.outcome.reason)],
         ],
-        predicted if recheck.expected_gone != recheck.remains else h.b[f"{predicted}: not so"],
+        h.td(".short")[predicted if recheck.expected_gone != recheck.remains else h.b[f"{predicted}: not so"]],
     ]
 
 

@@ -146,7 +146,7 @@ def _settings(dashboard: Dashboard, campaign: Campaign, query: HardenQuery) -> h
             ],
         ],
         h.button("#show")["Show"],
-        query.edits and h.a(".button", href=_unedited(query))["Costs as configured"],
+        query.edits and [" ", h.a(".button", href=_unedited(query))["Costs as configured"]],
     ]
 
 
