@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden bench-truth bench-effects bench-impact istio test-istio test-istio-1 test-istio-2 test-istio-3 bench-istio dist docs screenshots protos clean
+.PHONY: help setup demo test test-fast test-browser check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden bench-truth bench-effects bench-impact bench-ui istio test-istio test-istio-1 test-istio-2 test-istio-3 bench-istio dist docs screenshots protos clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | expand -t 22
@@ -17,12 +17,18 @@ demo: $(READY) ## start the shop, find every minimal cut, compare with the answe
 
 # Services with short time limits: nothing else should keep the machine busy.
 ALONE := tests/cutset_demo/flaws tests/quality/test_drill.py
+# A shop, a mesh, a dashboard and a Chromium at once: the machine is theirs. Skipped where there is no Chromium.
+BROWSER := tests/browser
 # A cluster is needed for these: `make test-istio`.
 LABORATORY := tests/istio
 
 test: check ## run all checks and tests
-	$(BIN)/pytest -n auto --dist loadfile --durations=25 $(addprefix --ignore ,$(ALONE) $(LABORATORY))
+	$(BIN)/pytest -n auto --dist loadfile --durations=25 $(addprefix --ignore ,$(ALONE) $(BROWSER) $(LABORATORY))
 	$(BIN)/pytest --durations=5 $(ALONE)
+	$(BIN)/pytest -rs --durations=5 $(BROWSER)
+
+test-browser: $(READY) ## the dashboard in a real Chromium; skipped where there is none
+	$(BIN)/pytest -rs $(BROWSER)
 
 # Rooms that start no server and no process, a few examples of every property.
 FAST := checks $(addprefix cutset/,model lineage select search judge harden simulation manifests store config report)
@@ -67,6 +73,9 @@ bench-effects: $(READY) ## one search over every effect: what it finds and costs
 
 bench-impact: $(READY) ## faults on a share of live requests: verdicts, guards, costs, against ART; ends with one JSON line
 	@$(BIN)/python -m benchmarks.impact
+
+bench-ui: $(READY) ## the dashboard: pages, first paint, live lag, hostile inputs, docs; ends with one JSON line
+	@$(BIN)/python -m benchmarks.ui
 
 bench-truth: $(READY) ## completeness, containment and records put to the test; ends with one JSON line
 	@$(BIN)/python -m benchmarks.truth

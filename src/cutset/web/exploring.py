@@ -42,7 +42,7 @@ async def resume(request: Request) -> Response:
     config = adjusted(config, requests=started.requests, limits={**_limits(said), "max_size": started.max_size or None})
     # Outcomes depend on these: with others it would be another campaign.
     config = replace(config, effects=started.effects, points=Level(started.points) if started.points else config.points)
-    return _begun(dashboard, config, resumed=True)
+    return _begun(dashboard, config, resumed=unfinished.id)
 
 
 async def stop(request: Request) -> Response:
@@ -68,12 +68,12 @@ def _acting(request: Request) -> tuple[Dashboard, Config]:
     return dashboard, load_config(dashboard.config_file)
 
 
-def _begun(dashboard: Dashboard, config: Config, *, resumed: bool = False) -> Response:
+def _begun(dashboard: Dashboard, config: Config, *, resumed: str = "") -> Response:
     size = config.campaign.max_size  # refuses what does not go together before anything is begun
     what = f"Exploring {count(len(config.requests), 'request class')} up to size {size}"
-    begin = partial(explore, config, key=dashboard.key, store=dashboard.store, resume=resumed)
-    dashboard.runs.start(what, begin)
-    return RedirectResponse(PLACE, 303)  # where it is told when it has begun
+    begin = partial(explore, config, key=dashboard.key, store=dashboard.store, resume=bool(resumed))
+    dashboard.runs.start(what, begin, run=resumed)
+    return RedirectResponse(f"{PLACE}/{quote(resumed)}" if resumed else PLACE, 303)
 
 
 def _limits(said: Mapping[str, str]) -> dict[str, float | None]:

@@ -57,16 +57,19 @@ class StartedRuns:
         begin: Callable[[], AsyncGenerator[Any, None]],
         finish: Callable[[list[Any]], object] | None = None,
         place: str = "/campaigns",
+        *,
+        run: str = "",
     ) -> None:
         """Follows what `begin` returns to its end. Raises UsageError while something else is under way.
 
-        `finish` is given all its events; what it returns is the run's `result`.
+        `finish` is given all its events; what it returns is the run's `result`. `run` is its id where that is known: a
+        resumption has no event that tells it.
         """
         if self.current:
             raise UsageError(f"{self.current.what} is under way", hint="Wait for its end, or stop it")
         self._cancel, self._is_unwanted = None, False
         self._named.clear()
-        self._latest = StartedRun(what, time.time(), place=place)
+        self._latest = StartedRun(what, time.time(), run, place=place)
         self._thread = threading.Thread(target=self._run, args=(begin, finish), name="cutset-run", daemon=True)
         self._thread.start()
 

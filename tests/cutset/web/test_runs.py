@@ -54,6 +54,15 @@ def test_a_run_goes_on_in_a_thread_of_its_own_to_its_end() -> None:
     assert (run.what, run.id, run.problem, run.result) == ("A campaign", "one", "", 1)
 
 
+def test_the_id_of_what_is_resumed_is_known_from_the_beginning() -> None:
+    runs, waiting = StartedRuns(), Waiting()
+    runs.start("A campaign", waiting, run="earlier")
+    assert runs.current
+    assert runs.current.id == "earlier"
+    runs.close()
+    assert ended(runs).id == "earlier"
+
+
 def test_a_second_one_is_refused_with_words_while_one_is_under_way() -> None:
     runs, waiting = StartedRuns(), Waiting()
     runs.start("A campaign", waiting)
