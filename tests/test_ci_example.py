@@ -37,9 +37,11 @@ def test_a_pull_request_gets_one_comment_and_one_from_a_fork_the_summary_alone()
     named = {step.get("name"): step for step in steps()}
     summary, comment = named["Tell it on the page of this run"], named["Tell it on the pull request"]
 
-    assert "GITHUB_STEP_SUMMARY" in summary["run"] and "head.repo" not in summary["if"]
+    assert "GITHUB_STEP_SUMMARY" in summary["run"]
+    assert "head.repo" not in summary["if"]
     assert "head.repo.full_name == github.repository" in comment["if"]
-    assert MARKER in comment["run"] and "PATCH" in comment["run"]
+    assert MARKER in comment["run"]
+    assert "PATCH" in comment["run"]
     assert "${{" not in comment["run"]  # what others wrote is no part of a script
 
 

@@ -149,9 +149,9 @@ def _pair(one: Table, other: Table) -> Table:
         np.maximum(there, own + of_long, out=there)
 
     def chosen(number: int) -> frozenset[int]:
-        """By the split that is worth the most."""
+        """By the split that is worth the most; of equals, the one that gives most to the first part, as by name."""
         lowest = max(0, number - width + 1)
-        shares = np.arange(lowest, min(number, len(of_short) - 1) + 1)
+        shares = np.arange(min(number, len(of_short) - 1), lowest - 1, -1)
         share = int(shares[np.argmax(of_short[shares] + of_long[number - shares])])
         return short.chosen(share) | long.chosen(number - share)
 
