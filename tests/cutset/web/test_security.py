@@ -87,7 +87,11 @@ def test_every_method_that_does_not_only_read_needs_origin_and_token(method: str
     assert browser.request(method, "/", headers={**OWN, **ADMITTED}).status_code == 200
 
 
-@pytest.mark.parametrize("given", ["", "x", ACCESS.token[:-1], f"{ACCESS.token}x", "ä", "\x00", "%00"])
+@pytest.mark.parametrize(
+    "given",
+    ["", "x", ACCESS.token[:-1], f"{ACCESS.token}x", "ä", "\x00", "%00"],
+    ids=["none", "short", "too short by one", "too long by one", "beyond ASCII", "NUL", "quoted NUL"],
+)
 def test_without_the_token_nothing_is_shown(given: str) -> None:
     browser = client()
     cookie = {"cookie": f"{ACCESS.cookie}={given}".encode("latin-1")}
