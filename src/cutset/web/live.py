@@ -21,6 +21,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 LOOK_SECONDS = 0.2  # between looks at what changed
 LEAST_SECONDS = 0.25  # between computations of the same
 REST = 4  # so many times as long as a computation took, nothing is computed again
+MOST_SECONDS = 2.0  # but no longer than that: what is looked at for the first time is read first, which takes long once
 HEARTBEAT_SECONDS = 10.0  # of silence, after which a comment says that we are there
 MOST_STREAMS = 64
 MOST_KEPT = 32
@@ -71,7 +72,7 @@ class LivePace:
         if known is None or (known[0] != position and (hurried or began >= known[1])):
             result = compute()
             ended = time.monotonic()
-            known = (position, ended + max(LEAST_SECONDS, REST * (ended - began)), result)
+            known = (position, ended + min(max(LEAST_SECONDS, REST * (ended - began)), MOST_SECONDS), result)
             self._kept[what] = known
         self._kept.move_to_end(what)
         while len(self._kept) > MOST_KEPT:

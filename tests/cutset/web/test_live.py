@@ -18,7 +18,7 @@ from tests.samples.hostile import text_of
 from cutset.model.outcome import Verdict
 from cutset.web import live
 from cutset.web.dashboard import Dashboard
-from cutset.web.live import LEAST_SECONDS, MOST_STREAMS, LivePace, PageLook, live_parts
+from cutset.web.live import LEAST_SECONDS, MOST_SECONDS, MOST_STREAMS, LivePace, PageLook, live_parts
 from cutset.web.reading import Reading
 from cutset.web.server import served_dashboard
 
@@ -127,7 +127,7 @@ def test_what_has_ended_is_told_at_once(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_whoever_leaves_ends_the_stream_and_so_does_the_end_of_the_server(tmp_path: Path) -> None:
+def test_whoever_leaves_ends_the_stream(tmp_path: Path) -> None:
     async def scenario() -> None:
         with campaign_under_way(tmp_path) as (run, _):
             async with watching(tmp_path) as where:
@@ -136,9 +136,20 @@ def test_whoever_leaves_ends_the_stream_and_so_does_the_end_of_the_server(tmp_pa
                     assert where.dashboard.pace.streams == 1
                 while where.dashboard.pace.streams:  # noqa: ASYNC110 -- nobody is told when somebody has left
                     await asyncio.sleep(0.01)
-                kept = await where.client.get(f"{where.url}/live/campaigns/{run}")
-                await Stream(kept).next()
-            assert where.dashboard.pace.streams == 0
+
+    asyncio.run(scenario())
+
+
+def test_the_end_of_the_server_ends_the_stream_of_who_stays(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        with campaign_under_way(tmp_path) as (run, _):
+            async with aiohttp.ClientSession(read_bufsize=2**20) as staying:
+                async with watching(tmp_path) as where:
+                    kept = await staying.get(f"{where.url}/live/campaigns/{run}")
+                    await Stream(kept).next()
+                    assert where.dashboard.pace.streams == 1
+                assert where.dashboard.pace.streams == 0
+                kept.close()
 
     asyncio.run(scenario())
 
@@ -178,14 +189,16 @@ def test_what_many_watch_is_computed_once_and_again_only_after_a_rest(monkeypatc
         computed.append(now[0])
         return len(computed)
 
-    assert [pace.computed("x", 1, lambda: compute(1.0)) for _ in range(3)] == [1, 1, 1]
-    now[0] += 3.9  # the rest is four times as long as it took
+    assert [pace.computed("x", 1, lambda: compute(0.25)) for _ in range(3)] == [1, 1, 1]
+    now[0] += 0.9  # the rest is four times as long as it took
     assert pace.computed("x", 2, lambda: compute(0.0)) == 1
     now[0] += 0.2
     assert pace.computed("x", 2, lambda: compute(0.0)) == 2
     now[0] += LEAST_SECONDS / 2
     assert pace.computed("x", 3, lambda: compute(0.0)) == 2
-    assert pace.computed("x", 3, lambda: compute(0.0), hurried=True) == 3
+    assert pace.computed("x", 3, lambda: compute(60.0), hurried=True) == 3
+    now[0] += MOST_SECONDS
+    assert pace.computed("x", 4, lambda: compute(0.0)) == 4
 
 
 def test_parts_are_where_the_script_finds_them_while_there_is_something_to_wait_for() -> None:
