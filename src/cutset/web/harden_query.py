@@ -54,11 +54,17 @@ class HardenQuery:
     def edits(self) -> bool:
         return bool(self.costs or self.states)
 
+    def without_usual(self, wishes: HardenChoice) -> "HardenQuery":
+        """A form without a script says of each call what it costs, also where nobody changed that."""
+        costs = {name: cost for name, cost in self.costs.items() if cost != usual_choice(wishes, name).cost}
+        states = {name: each for name, each in self.states.items() if each is not state_of(usual_choice(wishes, name))}
+        return replace(self, costs=costs, states=states)
+
     def applied_to(self, wishes: HardenChoice) -> HardenChoice:
-        apis = dict(wishes.apis)
-        for name, cost in self.costs.items():
+        apis, edited = dict(wishes.apis), self.without_usual(wishes)
+        for name, cost in edited.costs.items():
             apis[name] = replace(apis.get(name, ApiChoice()), cost=cost)
-        for name, state in self.states.items():
+        for name, state in edited.states.items():
             apis[name] = replace(
                 apis.get(name, ApiChoice()),
                 untouchable=state is ApiState.UNTOUCHABLE,
@@ -90,6 +96,15 @@ class HardenQuery:
         words += ["--cost", "costs.yaml"] if self.edits else []
         words += ["--store", str(from_here(store))] if from_here(store) != DEFAULT_STORE else []
         return shlex.join([*words, *more])
+
+
+def usual_choice(wishes: HardenChoice, name: str) -> ApiChoice:
+    """What the configuration says of a call site, else of its API."""
+    return wishes.apis.get(name) or wishes.apis.get(name.rpartition(">")[2]) or ApiChoice()
+
+
+def state_of(choice: ApiChoice) -> ApiState:
+    return ApiState.HARDENED if choice.hardened else ApiState.UNTOUCHABLE if choice.untouchable else ApiState.OPEN
 
 
 def query_of(pairs: Iterable[tuple[str, str]]) -> HardenQuery:

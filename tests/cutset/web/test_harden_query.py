@@ -74,3 +74,13 @@ def test_the_command_does_the_same_in_a_terminal() -> None:
         "cutset harden one --budget 2.5 --level call-site --objective availability --high 'GET /' "
         "--high 'POST /pay?x=1&y' --cost costs.yaml --store /kept"
     )
+
+
+def test_what_is_as_configured_is_no_edit() -> None:
+    configured = HardenChoice(apis={"cart/GetCart": ApiChoice(cost=5), "ad/GetAds": ApiChoice(untouchable=True)})
+    said = HardenQuery(
+        costs={"web>cart/GetCart": 5.0, "ad/GetAds": 1.0, "payment/Charge": 2.0},
+        states={"ad/GetAds": ApiState.UNTOUCHABLE, "web>cart/GetCart": ApiState.OPEN},
+    )
+    assert said.without_usual(configured) == HardenQuery(costs={"payment/Charge": 2.0})
+    assert list(said.applied_to(configured).apis) == ["cart/GetCart", "ad/GetAds", "payment/Charge"]

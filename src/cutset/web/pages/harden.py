@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from cutset.app.harden_problem import Posed
 from cutset.app.mesh import mesh_file_of
-from cutset.config.harden import ApiChoice, HardenChoice, Objective, section_of
+from cutset.config.harden import HardenChoice, Objective, section_of
 from cutset.errors import CutsetError
 from cutset.harden.decision import Hardening
 from cutset.harden.problem import CandidateLevel
@@ -31,7 +31,7 @@ from cutset.report.hardening.wording import headline
 from cutset.report.page.components import bounded, code, command, empty, note, table, with_code
 from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.frame import page
-from cutset.web.harden_query import COST, STATE, ApiState, HardenQuery, query_of
+from cutset.web.harden_query import COST, STATE, ApiState, HardenQuery, query_of, state_of, usual_choice
 from cutset.web.hardening import config_file_of, configured_wishes, found_for, posed_for, with_campaign
 from cutset.web.pages.hardenings import past_hardenings
 
@@ -70,13 +70,14 @@ async def _body(dashboard: Dashboard, campaign: Campaign, query: HardenQuery) ->
         nothing = empty(f"Campaign `{campaign.id}` found no cut: there is nothing to harden")
         return [title, _settings(dashboard, campaign, query), nothing, past_hardenings(dashboard)]
     try:
+        wishes = configured_wishes(dashboard, campaign)
+        query = query.without_usual(wishes)
         posed = await posed_for(dashboard, campaign, query)
         query = replace(query, budget=posed.options.budget)
         found = await found_for(posed, mesh_file_of(config_file_of(dashboard, campaign)))
     except CutsetError as error:
         told = note(h.p[with_code(error.message)], h.p(".muted")[with_code(error.hint)], kind="failed")
         return [title, _settings(dashboard, campaign, query), told, past_hardenings(dashboard)]
-    wishes = configured_wishes(dashboard, campaign)
     return [
         title,
         _settings(dashboard, campaign, query),
@@ -244,8 +245,8 @@ def _costs(posed: Posed, wishes: HardenChoice, query: HardenQuery) -> h.Element:
 
 def _cost_row(site: Point, cuts: int, wishes: HardenChoice, query: HardenQuery) -> Iterator[h.Node]:
     name = str(site)
-    usual = wishes.apis.get(name) or wishes.apis.get(str(site.of_api)) or ApiChoice()
-    state = ApiState.HARDENED if usual.hardened else ApiState.UNTOUCHABLE if usual.untouchable else ApiState.OPEN
+    usual = usual_choice(wishes, name)
+    state = state_of(usual)
     yield h.th(scope="row")[code(name)]
     yield h.td(".number")[str(cuts)]
     yield h.input(

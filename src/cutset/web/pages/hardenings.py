@@ -30,7 +30,7 @@ from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.forms import form_of
 from cutset.web.frame import page
 from cutset.web.harden_query import HardenQuery, query_of
-from cutset.web.hardening import decided_for, steps_for, with_campaign
+from cutset.web.hardening import configured_wishes, decided_for, steps_for, with_campaign
 from cutset.web.live import PageLook, live_parts, stream
 from cutset.web.running import RunState, look_at_runs, state_in_words, state_of
 from cutset.web.runs import StartedRun
@@ -100,7 +100,8 @@ async def confirm(request: Request) -> Response:
     query = query_of(request.query_params.multi_items())
     campaign = dashboard.reading.campaign(query.campaign)
     decided = await decided_for(dashboard, campaign, query)
-    query = replace(with_campaign(query, campaign), budget=decided.posed.options.budget)
+    query = with_campaign(query, campaign).without_usual(configured_wishes(dashboard, campaign))
+    query = replace(query, budget=decided.posed.options.budget)
     steps = steps_for(dashboard, config)
     found = await asyncio.to_thread(conclude, decided, steps)
     change = await foreseen_change(decided.decision, steps)

@@ -91,6 +91,12 @@ def test_costs_can_be_edited_and_taken_along(opened: Opened, tmp_path: Path) -> 
     assert 'data-usual="5"' in ask(opened, "/harden")  # as configured from now on
 
 
+def test_without_a_script_costs_that_nobody_changed_are_no_edits(opened: Opened) -> None:
+    page = ask(opened, "/harden?budget=2&cost:cart/GetCart=1&is:cart/GetCart=open&cost:ad/GetAds=1")
+    assert "Costs as configured" not in page
+    assert '<details id="costs">' in page
+
+
 def test_who_cannot_act_here_is_told_the_command(opened: Opened) -> None:
     page = ask(opened, "/harden?budget=1")
     assert "Apply and verify …" not in page
