@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,10 +19,11 @@ CONFIG = {"requests": [{"path": "/"}], "target": {"url": "http://127.0.0.1:1"}}
 
 
 @pytest.fixture
-def dashboard(tmp_path: Path) -> Dashboard:
+def dashboard(tmp_path: Path) -> Iterator[Dashboard]:
     fill(tmp_path / "store")
     (tmp_path / "cutset.yaml").write_text(yaml.safe_dump(CONFIG))
-    return Dashboard(Reading(tmp_path / "store", ExitStack()), config_file=tmp_path / "cutset.yaml")
+    with ExitStack() as stack:
+        yield Dashboard(Reading(tmp_path / "store", stack), config_file=tmp_path / "cutset.yaml")
 
 
 def test_a_problem_is_posed_once_for_all_budgets(dashboard: Dashboard) -> None:
