@@ -30,6 +30,7 @@ SIZE: ViewportSize = {"width": 1280, "height": 800}
 QUALITY = 90  # letters stay sharp
 MOST_BYTES = 150_000
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/\S*")
+EXPLORED = "The shop"  # a line that begins so says that all campaigns have ended
 ENDS_WITHIN_S = 60  # that services and stores take to stop
 
 ColourScheme = Literal["light", "dark"]
@@ -53,14 +54,16 @@ def main() -> None:
 def demo(folder: Path) -> Iterator[str]:
     """Where it has its store; the link to its dashboard."""
     command = [sys.executable, "-m", "cutset", "demo", "--ui"]
-    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         try:
-            said = []
+            said, link = [], ""
             for line in process.stderr:
                 said.append(line)
-                if line.startswith("Dashboard") and (link := LINK.search(line)):
-                    yield link[0]
+                if line.startswith("Dashboard") and (found := LINK.search(line)):
+                    link = found[0]
+                if link and line.startswith(EXPLORED):
+                    yield link
                     break
             else:
                 sys.exit("The demo ended without a dashboard:\n" + "".join(said[-10:]))

@@ -23,7 +23,12 @@ def options_of(name: str) -> frozenset[str]:
     group = get_command(app)
     found: Command = group.resolve_command(Context(group), [name])[1]
     commands = [found, *getattr(found, "commands", {}).values()]
-    return frozenset(option for each in commands for parameter in each.params for option in parameter.opts) | {
+    return frozenset(
+        option
+        for each in commands
+        for parameter in each.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    ) | {
         "--help",
         "-h",
     }
