@@ -31,7 +31,7 @@ def runs_table(request: Request, listed: Iterable[ListedRun], *, caption: str) -
             h.th(scope="row")[h.a(href=f"{place}/{each.run.id}")[each.what]],
             each.verdict,
             each.counts,
-            [when(each.run.started_at), h.div(".small.muted")[_marked(state_of(dashboard, each.run))]],
+            [when(each.run.started_at), h.div(".small.muted")[_marked(stage_of(dashboard, each.run))]],
         )
         for each in listed
     )
@@ -53,7 +53,7 @@ def page_of_runs(request: Request, runs: Sequence[RunRecord]) -> tuple[list[RunR
     return shown, links if pages > 1 else None
 
 
-def state_of(dashboard: Dashboard, run: RunRecord) -> str:
+def stage_of(dashboard: Dashboard, run: RunRecord) -> str:
     """In one word."""
     if run.finished:
         return "finished"
@@ -67,7 +67,7 @@ def _marked(state: str) -> h.Node:
 
 def run_part(dashboard: Dashboard, run: RunRecord, *body: h.Node) -> h.Element:
     """Shown anew every few moments while some process goes on with it, by the script `REFRESH`."""
-    return h.div("#run", data_under_way=state_of(dashboard, run) == "under way")[body]
+    return h.div("#run", data_under_way=stage_of(dashboard, run) == "under way")[body]
 
 
 def back_to(place: str, name: str) -> h.Element:

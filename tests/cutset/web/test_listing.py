@@ -7,7 +7,7 @@ from cutset.model.run import Loop
 from cutset.store.ledger import open_ledger
 from cutset.store.runs import held_run
 from cutset.web.dashboard import Dashboard
-from cutset.web.listing import back_to, run_part, state_of
+from cutset.web.listing import back_to, run_part, stage_of
 
 
 def test_a_run_is_finished_under_way_in_some_process_or_left_unfinished(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_a_run_is_finished_under_way_in_some_process_or_left_unfinished(tmp_path
 
 
 def _states(dashboard: Dashboard) -> dict[str, str]:
-    return {run.id: state_of(dashboard, run) for run in dashboard.reading.runs(Loop.DRILL)}
+    return {run.id: stage_of(dashboard, run) for run in dashboard.reading.runs(Loop.DRILL)}
 
 
 def _part(dashboard: Dashboard) -> str:

@@ -12,7 +12,7 @@ from cutset.report.page.components import bounded, empty, verdict
 from cutset.report.replaying import replay_command, resume_command
 from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.frame import page
-from cutset.web.listing import REFRESH, ListedRun, back_to, page_of_runs, run_part, runs_table, state_of
+from cutset.web.listing import REFRESH, ListedRun, back_to, page_of_runs, run_part, runs_table, stage_of
 
 PLACE = "/drills"
 
@@ -37,7 +37,7 @@ async def drills(request: Request) -> Response:
 async def one_session(request: Request) -> Response:
     dashboard = dashboard_of(request)
     run = dashboard.reading.run(Loop.DRILL, request.path_params["run"])
-    resume = resume_command(run.started, dashboard.store) if state_of(dashboard, run) == "unfinished" else ""
+    resume = resume_command(run.started, dashboard.store) if stage_of(dashboard, run) == "unfinished" else ""
     replay = replay_command(run.started, dashboard.store)
     body = run_part(dashboard, run, drill_body(_session(dashboard, run), replay=replay, resume=resume))
     title = f"Drills of {run.id}"

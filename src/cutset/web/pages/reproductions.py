@@ -20,7 +20,7 @@ from cutset.report.reproduction.rounds import analysed_in, rounds_of, rounds_tab
 from cutset.report.reproduction.terminal import what_happened
 from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.frame import page
-from cutset.web.listing import REFRESH, ListedRun, back_to, page_of_runs, run_part, runs_table, state_of
+from cutset.web.listing import REFRESH, ListedRun, back_to, page_of_runs, run_part, runs_table, stage_of
 
 PLACE = "/reproductions"
 
@@ -54,7 +54,7 @@ async def one_reproduction(request: Request) -> Response:
 
 
 def _under_way(dashboard: Dashboard, run: RunRecord, events: list[ReproductionEvent]) -> h.Node:
-    unfinished = state_of(dashboard, run) == "unfinished"
+    unfinished = stage_of(dashboard, run) == "unfinished"
     return [
         h.h1["Looking for the fault behind a failure"],
         h.p(".muted")["began ", when(run.started_at)],
