@@ -171,7 +171,7 @@ def frontier_table(frontier: Frontier, budget: float) -> h.Node:
         for position, point in enumerate(frontier.points)
         if position % step == 0 or position in (reached, frontier.knee, last)
     ]
-    heads = ["budget", "covered", "coverage", "gain per unit", ""]
+    heads = ["budget", "covered", "coverage", "gain per unit", "remark"]
     return h.div(".numbers")[table(heads, rows, caption="What each budget buys")]
 
 
