@@ -15,12 +15,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import httpx
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    ViewportSize,
+    sync_playwright,
+)
 from playwright.sync_api import Request as BrowserRequest
 
 BROWSER_VARIABLE = "CUTSET_BROWSER"
@@ -34,7 +42,8 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+WIDE, NARROW = ViewportSize(width=1280, height=900), ViewportSize(width=390, height=844)
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -119,14 +128,15 @@ class Looking:
 
 
 @contextmanager
-def looking(browser: Browser, dashboard: Dashboard, **options: Any) -> Iterator[Looking]:
-    """A browser of its own, admitted already; `options` are those of Playwright's contexts."""
+def looking(browser: Browser, dashboard: Dashboard, first: str = "/", **options: Any) -> Iterator[Looking]:
+    """A browser of its own, admitted already, at this first page; `options` are those of Playwright's contexts."""
     context = browser.new_context(**({"viewport": WIDE} | options))
     try:
         page = context.new_page()
         look = Looking(page, dashboard)
         _watch(context, look)
-        page.goto(dashboard.link)
+        separator = "&" if "?" in first else "?"
+        page.goto(dashboard.at(f"{first}{separator}{urlsplit(dashboard.link).query}"))
         yield look
     finally:
         context.close()
@@ -183,7 +193,7 @@ def violations(page: Page) -> list[str]:
 
 _KINDS = (
     partial(re.compile(r"/findings/[^/?]+").sub, "/findings/{id}"),
-    partial(re.compile(r"^/(campaigns|drills|impacts|reproductions)/[^/?]+").sub, r"/\1/{run}"),
+    partial(re.compile(r"^/(campaigns|hardenings|drills|impacts|reproductions)/[^/?]+").sub, r"/\1/{run}"),
     partial(re.compile(r"\?.*").sub, ""),
 )
 

@@ -18,6 +18,8 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
+from cutset.model.wording import visible
+
 LOOK_SECONDS = 0.2  # between looks at what changed
 LEAST_SECONDS = 0.25  # between computations of the same
 REST = 4  # so many times as long as a computation took, nothing is computed again
@@ -103,7 +105,8 @@ async def _changes(request: Request, pace: LivePace, look: Callable[[], PageLook
                 yield ": here\n\n"
             changed = {name: part for name, part in now.parts.items() if sent.get(name) != part}
             if changed:
-                yield f"id: {now.version}\ndata: {json.dumps({'parts': changed, 'status': now.status})}\n\n"
+                told = {name: visible(part) for name, part in changed.items()}  # as `frame.page` does
+                yield f"id: {now.version}\ndata: {json.dumps({'parts': told, 'status': visible(now.status)})}\n\n"
                 sent, spoke = now.parts, time.monotonic()
             if now.ended:
                 yield f"event: end\ndata: {json.dumps({'status': now.status})}\n\n"

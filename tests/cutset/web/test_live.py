@@ -95,6 +95,21 @@ def test_experiments_of_another_process_are_seen_as_they_happen_until_it_ends(tm
     asyncio.run(scenario())
 
 
+def test_nothing_hides_in_what_is_sent(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with watching(tmp_path) as where:
+            with campaign_under_way(tmp_path) as (run, ledger):
+                for event in EVENTS[:6]:
+                    ledger.append(run, event)
+                ledger.append(run, experiment("GET /", Verdict.FAILED, "\u202e500\x1b[2J<script>", "new/Call"))
+                async with where.stream(f"/live/campaigns/{run}") as stream:
+                    _, told = await stream.next()
+                    assert "\\u202e500\\x1b[2J&lt;script&gt;" in told["parts"]["experiments"]
+                    assert "\u202e" not in told["parts"]["experiments"]
+
+    asyncio.run(scenario())
+
+
 def test_who_comes_back_is_sent_only_what_changed_meanwhile(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with watching(tmp_path) as where:
