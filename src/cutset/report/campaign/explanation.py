@@ -209,6 +209,7 @@ def to_document(found: Sequence[ExplainedRequest], campaign: str) -> dict[str, A
                 "verdict": answer.explanation.verdict.value,
                 "reason": answer.explanation.reason,
                 "because": _proof(answer.explanation.because),
+                "by_hand_at": answer.by_hand_at,
             }
             for answer in found
         ],
