@@ -169,7 +169,12 @@ def test_large_messages_pass(shop: Shop) -> None:
     channel = grpc.insecure_channel(shop.mesh.addresses["cart"], options=[("grpc.max_receive_message_length", -1)])
     with channel:
         large = b"x" * (4 * 1024 * 1024 - 4)  # the answer is larger than gRPC takes untold
-        assert len(channel.unary_unary("/shop.Cart/Get")(large, wait_for_ready=True)) > len(large)
+        get = channel.unary_unary("/shop.Cart/Get")
+        try:
+            answer = get(large, wait_for_ready=True)
+        except grpc.RpcError:  # reset on a busy machine, just after Envoy was started anew, once in a great while
+            answer = get(large, wait_for_ready=True)
+        assert len(answer) > len(large)
 
 
 def test_streams_pass_both_ways_and_are_never_stood_in_for(shop: Shop) -> None:
