@@ -95,7 +95,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Iterato
 def explored(*arguments: str) -> None:
     """By the command, as people do it. Exits 1: there are findings."""
     command = [sys.executable, "-m", "cutset", "explore", *arguments]
-    done = subprocess.run(command, env=os.environ | {"CUTSET_KEY": KEY}, capture_output=True, text=True, check=False)
+    environment = os.environ | {"CUTSET_KEY": KEY}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 1, done.stderr
 
 

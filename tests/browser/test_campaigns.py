@@ -15,7 +15,7 @@ from cutset.model.run import Loop
 from cutset.store.active import active_injections
 from cutset.store.follow import followed_ledger
 
-NOT_BEGUN = 'class="note unknown"'  # the part of the page that says why
+NOT_BEGUN = 'class="note unknown"'  # the part of the list of campaigns that says why
 EFFECTS = "abort(503) timeout"  # with what takes its time, there is time to stop it
 
 
@@ -81,7 +81,7 @@ def test_ctrl_c_ends_the_dashboard_and_its_run_which_can_be_resumed(demo: Demo, 
             client.get(dashboard.link)
             run = begun(client, dashboard.origin)
             while "experiment-1" not in (page := client.get(f"/campaigns/{run}").text):
-                assert NOT_BEGUN not in page, page
+                assert "under way" in page, page
         children = psutil.Process(dashboard.process.pid).children(recursive=True)
         dashboard.process.send_signal(signal.SIGINT)
         assert dashboard.process.wait(60) == 0

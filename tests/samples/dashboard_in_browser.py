@@ -212,7 +212,7 @@ class Crawled:
 
 
 MOST_EXPANDED = 3  # pages of a kind that are looked at for further links
-MOST_FETCHED = 60  # of a kind
+MOST_FETCHED = 20  # of a kind
 
 
 def crawled(dashboard: Dashboard) -> Crawled:
