@@ -47,6 +47,8 @@ def fired_fault(state: ReproductionState, firing: Firing) -> FiredFault:
         process=firing.process,
         thread=firing.thread,
         stack=firing.stack,
+        within=firing.within,
+        nth=firing.nth,
     )
 
 
@@ -62,6 +64,7 @@ def reproduction_of(state: ReproductionState, found: RoundFinished, *, repeats: 
         messages=messages,
         unlike=found.unlike,
         group=_group(messages),
+        agreement=found.agreement,
     )
 
 

@@ -23,6 +23,7 @@ class FailureCase:
 @dataclass(frozen=True, slots=True)
 class ReproductionSettings:
     rounds: int = 200  # at most, in all
+    minutes: float = 0  # no round begins later; 0: no limit
     jobs: int = 1  # rounds at a time
     strategy: SiteStrategyName = SiteStrategyName.BEST_FIRST
     faults: tuple[FaultKind, ...] = tuple(FaultKind)

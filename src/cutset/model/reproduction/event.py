@@ -3,11 +3,11 @@
 All are recorded before they count; a search that goes on later is told them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from cutset.model.reproduction.result import ReproductionResult
+from cutset.model.reproduction.result import LogAgreement, ReproductionResult
 from cutset.model.reproduction.site import FiredFault, SiteFault, Visit
 from cutset.model.run import RunFinished, RunStarted
 
@@ -16,6 +16,7 @@ class RoundStage(StrEnum):
     """What a round is for."""
 
     SINGLE = "one fault"
+    CLOSER = "next to one that did it"
     SECOND = "a second fault on top"
     REPEAT = "again"
     MINIMISE = "simpler"
@@ -82,6 +83,7 @@ class RoundFinished:
     unlike: int = 0  # messages that set its log apart from the failure log
     visits: tuple[Visit, ...] = ()  # of sites that the good run does not visit
     logs: tuple[Path, ...] = ()
+    agreement: LogAgreement = field(default_factory=LogAgreement)  # of each kind the first few lines
 
     @property
     def faults(self) -> tuple[FiredFault, ...]:

@@ -1,6 +1,6 @@
 """What a search for the fault behind a failure found: for reports, for a replay."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -28,6 +28,31 @@ class CausalStep:
     function: str
     line: int
     text: str
+    observed: bool | None = None  # its function ran in the round that showed the failure; None: that is not known
+
+
+class Grade(StrEnum):
+    """How much of a failure was reproduced."""
+
+    LOG = "the log is reproduced"  # nothing lacks, nothing contradicts
+    SYMPTOM = "the symptom is reproduced"  # the oracle holds, but the logs differ
+    NOTHING = "not reproduced"
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    line: int  # of its log, from 1
+    text: str  # its first line
+
+
+@dataclass(frozen=True, slots=True)
+class LogAgreement:
+    """What the log of a run has in common with the failure log, beyond what good runs log and what comes and goes."""
+
+    explained: int = 0  # messages that set both apart from good runs
+    lacking: tuple[LogLine, ...] = ()  # of the failure log, that the run has not: the first of each message
+    added: tuple[LogLine, ...] = ()  # of the run, that the failure log has not
+    values: int = 0  # messages that both have, but with other values where these should be the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +79,19 @@ class Reproduction:
     messages: tuple[FailureMessage, ...]
     unlike: int = 0  # messages that set its log apart from the failure log
     group: str = ""  # other reproductions with the same group are one root cause: what they have in common, in words
+    agreement: LogAgreement = field(default_factory=LogAgreement)
+
+    @property
+    def standing(self) -> tuple[int, int]:
+        """The smaller, the better the failure log is explained."""
+        return self.unlike, self.agreement.values
+
+    @property
+    def grade(self) -> Grade:
+        """One that no repeat shows again is a coincidence."""
+        if self.repeats and not self.repeated:
+            return Grade.NOTHING
+        return Grade.LOG if self.unlike == 0 else Grade.SYMPTOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +114,16 @@ class ReproductionResult:
     seconds: float
     summary: str  # how far the search got, in words
     remarks: tuple[str, ...] = ()  # what minimising showed
+    stopped: str = ""  # why the search ended early, in words; "": it came to its end
+
+    @property
+    def grade(self) -> Grade:
+        return self.best.grade if self.best else Grade.NOTHING
+
+    @property
+    def equals(self) -> tuple[Reproduction, ...]:
+        """Alternatives that explain the failure log as well as the best: which of them it was, is not known."""
+        best = self.best
+        if best is None:
+            return ()
+        return tuple(each for each in self.alternatives if each.grade is best.grade and each.standing <= best.standing)

@@ -49,6 +49,8 @@ class Visit:
     log_lines: int  # how many the run had logged before
     process: int  # 0 for the workload itself, then in order of their start
     thread: str  # of the thread, or of the asyncio task in it
+    within: str = ""  # its calling context: functions of the analysed code, `queue.py:push < crawl.py:run`
+    nth: int = 0  # 1 for the first of its process in that context; 0: not told
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -58,6 +60,7 @@ class SiteFault:
     site: int
     occurrence: int  # 0: any
     effect: str  # what makes the exception, as in `OSError(104, 'reset')`; or hang(), delay(2.5), crash(), return(None)
+    within: str = ""  # the calling context in which occurrences are counted; "": in all of them together
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,14 @@ class FiredFault:
     thread: str
     stack: tuple[str, ...]  # `path:line in function`, innermost frame last
     failure_line: int | None = None  # about where in the failure log it comes; None: that is not known
+    within: str = ""  # as in `Visit`
+    nth: int = 0
 
     @property
     def at_site(self) -> SiteFault:
+        """Named by its calling context, where that is known: what else goes on there does not shift the count."""
+        if self.within and self.nth:
+            return SiteFault(self.number, self.nth, self.effect, self.within)
         return SiteFault(self.number, self.occurrence, self.effect)
 
     def __str__(self) -> str:

@@ -63,6 +63,9 @@ class PythonHarness:
     def visits(self, folder: Path) -> tuple[Visit, ...]:
         return tuple(Visit(*row) for row in read_visits(str(folder / "out")))
 
+    def executed(self, folder: Path) -> Mapping[str, frozenset[int]]:  # noqa: ARG002
+        return {}
+
     def visit_counts(self, folder: Path) -> Mapping[int, int]:
         most: dict[int, int] = {}
         for (_, site), count in read_counts(str(folder / "out")).items():
@@ -122,6 +125,8 @@ def _fired(path: Path, armed: Sequence[SiteFault], problems: list[str]) -> Firin
             process=fields["process"],
             thread=fields["thread"],
             stack=tuple(fields["stack"]),
+            within=fields.get("within", ""),
+            nth=fields.get("nth", 0),
         )
     except (ValueError, KeyError) as error:  # its process was killed while it wrote
         problems.append(f"a fault fired, but what it was cannot be read: {error!r}")

@@ -37,6 +37,8 @@ class Firing:
     process: int
     thread: str
     stack: tuple[str, ...]  # innermost frame last
+    within: str = ""  # as in `Visit`
+    nth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,10 @@ class Harness(Protocol):
     def report(self, plan: ArmedRound, folder: Path) -> HookReport: ...
 
     def visits(self, folder: Path) -> tuple[Visit, ...]: ...
+
+    def executed(self, folder: Path) -> Mapping[str, frozenset[int]]:
+        """By path of an analysed file: the first lines of its functions that ran, in any process."""
+        ...
 
     def visit_counts(self, folder: Path) -> Mapping[int, int]:
         """How often the process that was there most often was at each site, as far as that is known."""
