@@ -23,8 +23,8 @@ BROWSER := tests/browser
 LABORATORY := tests/istio
 
 test: check ## run all checks and tests
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --durations=25 $(addprefix --ignore ,$(ALONE) $(BROWSER) $(LABORATORY))
-	$(BIN)/pytest -n 2 --dist loadfile --durations=5 $(ALONE)
+	$(BIN)/pytest -n auto --dist loadfile --durations=25 $(addprefix --ignore ,$(ALONE) $(BROWSER) $(LABORATORY))
+	$(BIN)/pytest --durations=5 $(ALONE)
 	$(BIN)/pytest -rs --durations=5 $(BROWSER)
 
 test-browser: $(READY) ## the dashboard in a real Chromium; skipped where there is none

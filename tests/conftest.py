@@ -17,11 +17,7 @@ settings.register_profile("fast", derandomize=True, deadline=None, max_examples=
 settings.load_profile(PROFILE)
 
 
-LONG = ("end_to_end", "quality", "conformance")  # they come first, so that no worker waits for another at the end
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: not any(f"tests/{folder}/" in item.nodeid for folder in LONG))
     if PROFILE != "fast":
         return
     for item in items:
