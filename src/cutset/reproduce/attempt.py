@@ -8,7 +8,7 @@ from dataclasses import replace
 from cutset.errors import CutsetError
 from cutset.model.reproduction.event import RoundFinished, RoundStage
 from cutset.model.reproduction.site import SiteFault
-from cutset.reproduce.explorer import PlannedRound
+from cutset.reproduce.explorer import Explorer, PlannedRound
 from cutset.reproduce.logs.difference import keyed, unlikeness
 from cutset.reproduce.narrate import fired_fault, ranking_of
 from cutset.reproduce.oracle.expression import judge
@@ -41,6 +41,14 @@ async def attempt_one(
 ) -> RoundFinished:
     (done,) = await attempt(state, stage, [PlannedRound((fault,), 1)], ground)
     return done
+
+
+def take(state: ReproductionState, explorer: Explorer, done: RoundFinished) -> None:
+    """What a round teaches."""
+    fired = done.fired.at_site if done.fired is not None else None
+    explorer.learn(PlannedRound(done.window, done.size), fired, done.shown, done.visits)
+    if done.reproduces:
+        state.reproductions.append(done)
 
 
 def _known(

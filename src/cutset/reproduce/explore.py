@@ -1,91 +1,94 @@
-"""Which fault brings the failure about (ANDURIL §5.2): try one, look at the log, rank again.
+"""Which fault brings the failure about (ANDURIL §5.2): try one, look at the log, rank again, until the oracle holds.
 
-Single faults first; if none will do, a second one on top of the one that came nearest. When the oracle holds, the
-search goes on for a few more rounds, unless the run's log is just like the failure log: the symptom may have several
-causes, and that log tells them apart.
+Single faults first; if none will do, a second one on top of the one that came nearest.
 """
 
 from collections.abc import AsyncIterator
 
 from cutset.model.reproduction.event import RoundFinished, RoundStage
 from cutset.model.reproduction.site import SiteFault
-from cutset.reproduce.attempt import attempt
-from cutset.reproduce.explorer import Explorer, PlannedRound
+from cutset.reproduce.attempt import attempt, take
+from cutset.reproduce.explorer import Explorer
 from cutset.reproduce.facts import timed
-from cutset.reproduce.state import ReproductionState, likeness
+from cutset.reproduce.state import ReproductionState
 
-SINGLES_SHARE = 0.75  # of the rounds, if a second fault is to be tried at all
+SINGLES_SHARE = 0.75  # of the rounds, if there is a fault on top of which a second can be tried
 
 
 async def explore(state: ReproductionState) -> AsyncIterator[RoundFinished]:
-    prepared, settings = state.prepared, state.settings
+    """Goes on where an earlier call ended, whose success turned out to be none."""
+    settings = state.settings
     share = SINGLES_SHARE if settings.second_fault else 1
-    facts = prepared.facts
-    state.explorer = Explorer(facts.sites, facts.observables, prepared.good_visits, facts.apart, settings.strategy)
     async for event in _explore(state, state.explorer, RoundStage.SINGLE, (), max(1, round(share * settings.rounds))):
         yield event
-    if not state.reproductions and settings.second_fault:
-        async for event in _second_faults(state):
-            yield event
+    if state.reproductions or not settings.second_fault:
+        return
+    base = _nearest(state)
+    following = _second_faults(state, base) if base else _explore(state, state.explorer, RoundStage.SINGLE)
+    async for event in following:
+        yield event
 
 
 async def explore_elsewhere(state: ReproductionState, budget: int) -> AsyncIterator[RoundFinished]:
     """Other sites, once the failure was reproduced."""
     done = 0
-    while done < budget and (planned := state.explorer.next_rounds(min(state.settings.jobs, budget - done))):
+    for found in state.reproductions:
+        if found.fired is not None:
+            state.explorer.exclude_site(found.fired.number)
+    while (most := min(state.settings.jobs, budget - done, state.rounds_left)) > 0:
+        planned = state.explorer.next_rounds(most)
+        if not planned:
+            return
         for finished in await attempt(state, RoundStage.ELSEWHERE, planned):
             done += 1
             yield finished
-            _take(state, state.explorer, finished)
+            take(state, state.explorer, finished)
+            if finished.fired is not None and finished.reproduces:
+                state.explorer.exclude_site(finished.fired.number)
 
 
-async def _second_faults(state: ReproductionState) -> AsyncIterator[RoundFinished]:
-    """On top of the fault that brought most of the messages: the second is to bring those that are missing then."""
-    fired = [done for done in state.tried if done.fired is not None]
-    base = max(fired, key=lambda done: (len(done.shown), -done.number), default=None)
-    if base is None or base.fired is None:
-        return
+def _nearest(state: ReproductionState) -> RoundFinished | None:
+    """The single fault that brought most of the messages; one that brought none leads nowhere."""
+    fired = [done for done in state.tried if done.stage is RoundStage.SINGLE and done.fired is not None and done.shown]
+    return max(fired, key=lambda done: (len(done.shown), -done.unlike, -done.number), default=None)
+
+
+async def _second_faults(state: ReproductionState, base: RoundFinished) -> AsyncIterator[RoundFinished]:
+    """On top of another, to bring the messages that are missing then."""
+    assert base.fired is not None
     subject, prepared, facts = state.subject, state.prepared, state.prepared.facts
     wanted = [each for each in facts.observables if each.key not in base.shown] or list(facts.observables)
     apart = timed(prepared.reader.entries(subject.records_of(base.logs)), prepared.failed, wanted)
     visits = subject.front_end.visits(base.folder)
     explorer = Explorer(facts.sites, wanted, visits, apart, state.settings.strategy)
     explorer.exclude_site(base.fired.number)
-    async for event in _explore(state, explorer, RoundStage.SECOND, (base.fired.at_site,), state.rounds_left):
+    async for event in _explore(state, explorer, RoundStage.SECOND, (base.fired.at_site,)):
         yield event
 
 
 async def _explore(
-    state: ReproductionState, explorer: Explorer, stage: RoundStage, ground: tuple[SiteFault, ...], budget: int
+    state: ReproductionState,
+    explorer: Explorer,
+    stage: RoundStage,
+    ground: tuple[SiteFault, ...] = (),
+    budget: int | None = None,
 ) -> AsyncIterator[RoundFinished]:
-    """Until a fault reproduces the failure well, nothing is left to try, or the budget is spent."""
-    done = 0
+    """Until a fault reproduces the failure, nothing is left to try, or the budget is spent: rounds of this stage."""
+    done = sum(known.stage is stage and known.ground == ground for known in state.tried)
     for finished in [known for known in state.past if known.stage is stage and known.ground == ground]:
+        if state.reproductions:
+            return
         state.past.remove(finished)
         state.tried.append(finished)
         done += 1
         yield finished
-        _take(state, explorer, finished)
-    while done < budget and not _is_close_enough(state):
-        planned = explorer.next_rounds(min(state.settings.jobs, budget - done))
+        take(state, explorer, finished)
+    while not state.reproductions:
+        left = state.rounds_left if budget is None else min(budget - done, state.rounds_left)
+        planned = explorer.next_rounds(min(state.settings.jobs, left)) if left > 0 else ()
         if not planned:
             return
         for finished in await attempt(state, stage, planned, ground):
             done += 1
             yield finished
-            _take(state, explorer, finished)
-
-
-def _take(state: ReproductionState, explorer: Explorer, done: RoundFinished) -> None:
-    fired = done.fired.at_site if done.fired is not None else None
-    explorer.learn(PlannedRound(done.window, done.size), fired, done.shown, done.visits)
-    if done.fired is not None and done.reproduces:
-        state.reproductions.append(done)
-        explorer.exclude_site(done.fired.number)
-
-
-def _is_close_enough(state: ReproductionState) -> bool:
-    if not state.reproductions:
-        return False
-    since = state.tried[-1].number - state.reproductions[0].number
-    return min(map(likeness, state.reproductions))[0] == 0 or since >= state.settings.closer
+            take(state, explorer, finished)

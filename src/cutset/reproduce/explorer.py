@@ -22,13 +22,23 @@ rounds are under way, more can be asked for: `best-first` then may let lead what
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from cutset.model.reproduction.log import Observable
 from cutset.model.reproduction.site import SiteFault, Visit
-from cutset.reproduce.fault_space import ANY, FaultSpace, RoundKnowledge, SiteCandidate, SiteFacts, TimeApart
+from cutset.reproduce.fault_space import (
+    ANY,
+    FaultSpace,
+    RoundKnowledge,
+    SiteCandidate,
+    SiteFacts,
+    TimeApart,
+    moment_of,
+)
 from cutset.reproduce.strategies import EVERYTHING, STRATEGIES, SiteStrategyName
 
 GIVE_UP_AFTER = 3  # rounds: what did not occur in so many runs without a fault does not occur in this workload
+OTHER_EFFECTS, OTHER_MOMENTS = 3, 4  # next to a fault that shows the symptom
 SHOWN = 10  # places of the ranking that a round keeps for display
 
 
@@ -107,7 +117,7 @@ class Explorer:
         self._rounds += 1
         for visit in visits:
             if not self._space.executed(visit.site):
-                self._known.later_visits.setdefault(visit.site, {}).setdefault(visit.occurrence, visit)
+                self._known.later_visits.setdefault(visit.site, {}).setdefault(moment_of(visit), visit)
         if fired is None:
             # Without an injection a log says nothing about any fault: no feedback.
             self._idle_rounds += 1
@@ -115,18 +125,31 @@ class Explorer:
             self._did_not_occur(planned.window)
             return
         armed = _armed(planned, fired)
-        self._known.tried.add(armed)
+        self._known.tried |= {armed, fired}
         self._known.seen.update(present)
         if self._space.observables and self._space.observables.keys() <= set(present):
-            self._known.near.add((armed.site, armed.effect))
+            self._known.near.setdefault((fired.site, fired.effect), (fired.occurrence, fired.within))
         best = planned.window[0]
-        in_reserve = armed != best and (armed.site, armed.occurrence) in self._space.moments
+        in_reserve = armed != best and (armed.site, (armed.occurrence, armed.within)) in self._space.moments
         if self._strategy.best_fires_first and in_reserve:
             self._did_not_occur([best])
 
     def exclude_site(self, site: int) -> None:
         """Nothing more is tried there."""
         self._known.excluded.add(site)
+
+    def neighbours(self, fault: SiteFault) -> list[SiteFault]:
+        """What was not tried yet next to a fault: other effects at that moment, the same at moments next to it.
+
+        By turns, since either may be what is not quite right about a fault that shows the symptom.
+        """
+        effects = [effect for effect in self._space.sites[fault.site].effects if effect != fault.effect]
+        moments = self._space.neighbours(fault.site, (fault.occurrence, fault.within), self._known)
+        others = zip_longest(
+            (replace(fault, effect=effect) for effect in effects[:OTHER_EFFECTS]),
+            (replace(fault, occurrence=occurrence, within=within) for occurrence, within in moments[:OTHER_MOMENTS]),
+        )
+        return [each for pair in others for each in pair if each is not None and each not in self._known.tried]
 
     def ranking(self) -> list[SiteCandidate]:
         """What is neither tried nor under way, best first."""
@@ -185,7 +208,7 @@ class Explorer:
 
     def _comes_later(self, candidate: SiteCandidate, best: SiteCandidate) -> bool:
         (process, place), (best_process, best_place) = (
-            self._space.moments.get((one.choices[0].site, one.choices[0].occurrence), (-1, 0))
+            self._space.moments.get((one.choices[0].site, (one.choices[0].occurrence, one.choices[0].within)), (-1, 0))
             for one in (candidate, best)
         )
         # Of different processes it is not known which is first.
@@ -193,7 +216,7 @@ class Explorer:
 
 
 def _armed(planned: PlannedRound, fired: SiteFault) -> SiteFault:
-    for choice in (fired, replace(fired, occurrence=ANY)):
+    for choice in (fired, replace(fired, occurrence=ANY, within="")):
         if choice in planned.window:
             return choice
     raise ValueError(f"{fired} fired, which its round had not armed")

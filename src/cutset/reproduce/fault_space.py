@@ -18,14 +18,18 @@ Where the paper leaves a choice:
 - Sites without a path to any message count as one step further away than the furthest that has one: the causal graph
   may lack an edge. The ablations leave them out.
 - A site that the good run did not execute has no instances; it is armed at any occurrence.
+- Executions are counted within their calling context, where visits tell it: `write` as `flush` calls it, whatever else
+  writes meanwhile. Where a stack trace of the failure log shows the context, instances in it come first.
+- Where a fault brought every message and yet not the symptom, it is the right one at the wrong time: its neighbours in
+  time come before all else, as long as they are few (`NEIGHBOURS`).
 """
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 from math import inf
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from cutset.model.reproduction.log import Observable
 from cutset.model.reproduction.site import SiteFault, Visit
@@ -33,10 +37,22 @@ from cutset.reproduce.logs.difference import thread_family
 
 ANY = 0  # as an occurrence: the first that comes
 WINDOW = 10  # sites: ANDURIL's default; its results hardly depend on it (§8.5)
+NEIGHBOURS = 6  # in time, of a fault that brought every message, that come before all else
 _Item = TypeVar("_Item")
 
 TimeApart = Callable[[Visit, str], float]  # T: log lines of the failure log from a visit to the key of an observable
-Instance = tuple[float, int]  # T and occurrence
+Moment = tuple[int, str]  # occurrence, and the calling context that it is counted in
+
+
+class Instance(NamedTuple):
+    apart: float  # T
+    occurrence: int
+    within: str = ""
+
+
+def moment_of(visit: Visit) -> Moment:
+    """The name of an execution that is the same in other runs."""
+    return (visit.nth, visit.within) if visit.within else (visit.occurrence, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +64,7 @@ class SiteFacts:
     effects: tuple[str, ...]  # best first
     traced_effects: tuple[str, ...] = ()  # that the failure log's stack traces show arising here
     costs: tuple[int, ...] = ()  # of each effect, in steps, ascending; by default its place
+    contexts: tuple[str, ...] = ()  # how calling contexts begin in which stack traces of the failure log show it
 
 
 @dataclass(slots=True)
@@ -57,9 +74,11 @@ class RoundKnowledge:
     seen: Counter[str] = field(default_factory=Counter)  # I, by the key of an observable
     tried: set[SiteFault] = field(default_factory=set)
     given_up: set[SiteFault] = field(default_factory=set)  # they never occurred
-    later_visits: dict[int, dict[int, Visit]] = field(default_factory=dict)  # of sites that the good run left out
+    later_visits: dict[int, dict[Moment, Visit]] = field(default_factory=dict)  # of sites that the good run left out
     excluded: set[int] = field(default_factory=set)  # sites
-    near: set[tuple[int, str]] = field(default_factory=set)  # site and effect that brought every message
+    near: dict[tuple[int, str], Moment] = field(
+        default_factory=dict
+    )  # when a site's effect first brought every message
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +94,7 @@ class SiteCandidate:
     apart: float
     related: bool
     executed: bool  # in the good run
-    near: bool  # the same effect, at another time, brought every message
+    near: bool  # the same effect, at a time close to it, brought every message
 
     @property
     def site_priority(self) -> int:
@@ -105,14 +124,14 @@ class FaultSpace:
         self.observables: dict[str, Observable] = {}  # the first of each key, in order of the failure log
         for observable in sorted(observables, key=lambda one: (one.line, one)):
             self.observables.setdefault(observable.key, observable)
-        self.moments: dict[tuple[int, int], tuple[int, int]] = {}  # process and place in it, by site and occurrence
-        self._visits: defaultdict[int, dict[int, Visit]] = defaultdict(dict)
+        self.moments: dict[tuple[int, Moment], tuple[int, int]] = {}  # process and place in it, of a site's executions
+        self._visits: defaultdict[int, dict[Moment, Visit]] = defaultdict(dict)
         self._apart = apart
         self._by_time: dict[int, tuple[str, int, list[Instance]]] = {}
         for place, visit in enumerate(visits):
-            # A fault is named by site and occurrence alone: it fires in the first process that gets there.
-            if self._visits[visit.site].setdefault(visit.occurrence, visit) is visit:
-                self.moments[visit.site, visit.occurrence] = visit.process, place
+            # A fault is named by site and moment alone: it fires in the first process that gets there.
+            if self._visits[visit.site].setdefault(moment_of(visit), visit) is visit:
+                self.moments[visit.site, moment_of(visit)] = visit.process, place
         self._distances = [
             {key: steps for key, steps in facts.distances.items() if key in self.observables} for facts in sites
         ]
@@ -148,17 +167,21 @@ class FaultSpace:
         groups = strategy.instances(self._instances(site, key, knowledge))
         costs = self.sites[site].costs if effects is self.sites[site].effects else ()
         costed = list(zip(costs or range(len(effects)), effects, strict=True))
-        steps = _single_steps(groups, costed) if strategy.per_instance else _joint_steps(groups, costed)
-        reached: set[int] = set()  # occurrences that a better step has: their other effects come later
+        steps = iter(_single_steps(groups, costed) if strategy.per_instance else _joint_steps(groups, costed))
+        neighbours = self._right_at_the_wrong_time(site, knowledge, closed)
+        if neighbours is not None:
+            steps = chain([(0, 0.0, [neighbours])], steps)
+        reached: set[Moment] = set()  # that a better step has: their other effects come later
         for step, apart, faults in steps:
             choices = tuple(
                 choice
-                for occurrence, effect in faults
-                if occurrence not in reached and (choice := SiteFault(site, occurrence, effect)) not in closed
+                for (occurrence, within), effect in faults
+                if (occurrence, within) not in reached
+                and (choice := SiteFault(site, occurrence, effect, within)) not in closed
             )
             if not choices:
                 continue
-            reached.update(choice.occurrence for choice in choices)
+            reached.update((choice.occurrence, choice.within) for choice in choices)
             yield SiteCandidate(
                 site=site,
                 choices=choices,
@@ -169,10 +192,31 @@ class FaultSpace:
                 apart=apart,
                 related=self.related(site),
                 executed=self.executed(site),
-                near=(site, choices[0].effect) in knowledge.near,
+                near=neighbours is not None,
             )
             if not strategy.per_instance:
                 return
+
+    def neighbours(self, site: int, moment: Moment, knowledge: RoundKnowledge) -> list[Moment]:
+        """Other executions of a site, those nearest in time first: before and after, one by one."""
+        visits = self._visits.get(site) or knowledge.later_visits.get(site, {})
+        moments = list(visits)
+        if moment not in visits:
+            return moments
+        at = moments.index(moment)
+        apart = sorted(range(len(moments)), key=lambda place: (abs(place - at), place > at))
+        return [moments[place] for place in apart[1:]]
+
+    def _right_at_the_wrong_time(
+        self, site: int, knowledge: RoundKnowledge, closed: Collection[SiteFault]
+    ) -> tuple[Moment, str] | None:
+        for (of_site, effect), moment in knowledge.near.items():
+            if of_site != site:
+                continue
+            for neighbour in self.neighbours(site, moment, knowledge)[:NEIGHBOURS]:
+                if SiteFault(site, neighbour[0], effect, neighbour[1]) not in closed:
+                    return neighbour, effect
+        return None
 
     def _aim(self, site: int, standing: Mapping[str, tuple[int, int]]) -> tuple[int, int, str]:
         """L, I and the message that make F; "" if there are no messages."""
@@ -183,7 +227,7 @@ class FaultSpace:
         return distances[key], standing[key][0], key
 
     def _instances(self, site: int, key: str, knowledge: RoundKnowledge) -> list[Instance]:
-        """T and occurrence, the nearest first.
+        """The nearest first.
 
         Of equally near ones, those in the earliest part of the log, as messages repeat while a failure lasts; those
         without a log line between them are equally likely, and neighbours among them much the same (`_spread`).
@@ -192,13 +236,19 @@ class FaultSpace:
         cached = self._by_time.get(site)
         if cached is None or cached[:2] != (key, len(visits)):
             timed = sorted(
-                (self._apart(visit, key) if key else 0.0, visit.log_lines, visit.occurrence)
-                for visit in self._of_thread(site, key, visits.values())
+                (self._elsewhere(site, visit), self._apart(visit, key) if key else 0.0, visit.log_lines, place, visit)
+                for place, visit in enumerate(self._of_thread(site, key, visits.values()))
             )
-            spread = (_spread(list(same)) for _, same in groupby(timed, key=lambda instance: instance[:2]))
-            cached = key, len(visits), [(apart, occurrence) for same in spread for apart, _, occurrence in same]
+            spread = (_spread(list(same)) for _, same in groupby(timed, key=lambda instance: instance[:3]))
+            instances = [Instance(apart, *moment_of(visit)) for same in spread for _, apart, _, _, visit in same]
+            cached = key, len(visits), instances
             self._by_time[site] = cached
-        return cached[2] if self.executed(site) else [(inf, ANY), *cached[2]]
+        return cached[2] if self.executed(site) else [Instance(inf, ANY), *cached[2]]
+
+    def _elsewhere(self, site: int, visit: Visit) -> bool:
+        """A stack trace of the failure log shows how the site was called, and not so."""
+        contexts = self.sites[site].contexts
+        return bool(contexts) and not any(f"{visit.within} < ".startswith(f"{each} < ") for each in contexts)
 
     def _of_thread(self, site: int, key: str, visits: Collection[Visit]) -> Collection[Visit]:
         """Where a stack trace shows the site, the thread that logged it was there; tasks do not tell their names."""
@@ -206,6 +256,9 @@ class FaultSpace:
             return visits
         family = thread_family(self.observables[key].thread)
         return [visit for visit in visits if thread_family(visit.thread) == family] or visits
+
+
+_Step = tuple[int, float, list[tuple[Moment, str]]]  # its cost, T, and what is tried in it
 
 
 def _spread(instances: Sequence[_Item]) -> Iterator[_Item]:
@@ -223,20 +276,16 @@ def _spread(instances: Sequence[_Item]) -> Iterator[_Item]:
             gaps.extend([(low, middle), (middle, high)])
 
 
-def _joint_steps(
-    groups: Sequence[Sequence[Instance]], effects: Sequence[tuple[int, str]]
-) -> Iterator[tuple[int, float, list[tuple[int, str]]]]:
+def _joint_steps(groups: Sequence[Sequence[Instance]], effects: Sequence[tuple[int, str]]) -> Iterator[_Step]:
     for step in range(len(groups) + effects[-1][0] if groups and effects else 0):
         for cost, effect in effects:
             if 0 <= step - cost < len(groups):
                 group = groups[step - cost]
-                yield step, group[0][0], [(occurrence, effect) for _, occurrence in group]
+                yield step, group[0].apart, [((each.occurrence, each.within), effect) for each in group]
 
 
-def _single_steps(
-    groups: Sequence[Sequence[Instance]], effects: Sequence[tuple[int, str]]
-) -> Iterator[tuple[int, float, list[tuple[int, str]]]]:
+def _single_steps(groups: Sequence[Sequence[Instance]], effects: Sequence[tuple[int, str]]) -> Iterator[_Step]:
     for cost, effect in effects:
         for group in groups:
-            for apart, occurrence in group:
-                yield cost, apart, [(occurrence, effect)]
+            for each in group:
+                yield cost, each.apart, [((each.occurrence, each.within), effect)]

@@ -1,4 +1,4 @@
-"""The search for the fault behind a failure (ANDURIL §3, §5): prepare, explore, confirm, minimise. Yields events.
+"""The search for the fault behind a failure (ANDURIL §3, §5): prepare, explore, come closer, confirm, minimise.
 
 Every good run and every round is recorded before it counts. A search that goes on later is told what was recorded.
 """
@@ -14,6 +14,7 @@ from cutset.model.reproduction.event import (
     RoundFinished,
 )
 from cutset.model.reproduction.result import Reproduction, ReproductionResult
+from cutset.reproduce.closer import come_closer
 from cutset.reproduce.confirm import confirm
 from cutset.reproduce.explore import explore
 from cutset.reproduce.minimise import minimise
@@ -42,14 +43,18 @@ async def reproduce(
     )
     async for event in prepare(state):
         yield event
-    async for event in explore(state):
-        yield event
-    if state.reproductions:
-        async for event in confirm(state):
-            yield event
-        if settings.minimise:
-            async for event in minimise(state):
+    steps = (explore, come_closer, confirm)
+    while state.best is None:
+        for step in steps:
+            async for event in step(state):
                 yield event
+            if not state.reproductions:
+                break
+        if not state.reproductions and (step is explore or not state.rounds_left):
+            break  # else what was found turned out to be a coincidence, and the search goes on
+    if state.best is not None and settings.minimise:
+        async for event in minimise(state):
+            yield event
     finished = ReproductionFinished(_result(state))
     record(finished)
     yield finished
@@ -57,17 +62,31 @@ async def reproduce(
 
 def _result(state: ReproductionState) -> ReproductionResult:
     best, found = state.best, state.reproductions
-    others = [done for done in found if best and done.fired and best.fired and done.fired.number != best.fired.number]
     return ReproductionResult(
         case=summary_of(state.subject.case),
         best=_reproduction(state, best) if best else None,
-        alternatives=tuple(_reproduction(state, other) for other in others),
+        alternatives=tuple(_reproduction(state, other) for other in _others(state)),
         first_found=_reproduction(state, found[0]) if found else None,
         rounds=len(state.tried),
         seconds=round(time.monotonic() - state.started, 1),
         summary=str(state.explorer.progress()),
         remarks=tuple(state.remarks),
+        stopped=f"no fault was tried after {state.settings.minutes:g} minutes" if state.out_of_time else "",
     )
+
+
+def _others(state: ReproductionState) -> list[RoundFinished]:
+    """Other places, and at the same place what explains the failure log as well; one of each, the most alike first."""
+    best = state.best
+    if best is None or best.fired is None:
+        return []
+    others: dict[tuple[int, str], RoundFinished] = {}
+    for found in sorted(state.reproductions, key=state.likeness):
+        assert found.fired is not None
+        is_same = (found.fired.number, found.fired.effect) == (best.fired.number, best.fired.effect)
+        if found.fired.number != best.fired.number or (not is_same and found.standing <= best.standing):
+            others.setdefault((found.fired.number, found.fired.effect), found)
+    return list(others.values())
 
 
 def _reproduction(state: ReproductionState, found: RoundFinished) -> Reproduction:

@@ -12,6 +12,7 @@ from typing import Any
 
 from cutset.errors import UsageError
 from cutset.model.reproduction.event import GoodRunFinished, OracleAnswer, ProgramAnalysed, ReproductionEvent
+from cutset.reproduce.explorer import Explorer
 from cutset.reproduce.facts import LogReader, gather_facts
 from cutset.reproduce.front_end import FrontEnd
 from cutset.reproduce.logs.difference import keyed
@@ -86,6 +87,9 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
         good=tuple(good),
         good_texts=tuple(good_texts),
         good_visits=subject.front_end.visits(state.folder / "good-1"),
+    )
+    state.explorer = Explorer(
+        facts.sites, facts.observables, state.prepared.good_visits, facts.apart, settings.strategy
     )
     analysed = _analysed(state, subject.seconds + time.monotonic() - begun)
     state.record(analysed)

@@ -15,6 +15,8 @@ from cutset.reproduce.logs.difference import LogEntry
 from cutset.reproduce.logs.reading import read_log
 from cutset.reproduce.settings import FailureCase, ReproductionSettings
 
+FAR = 1_000  # steps: no causal chain is known
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -58,20 +60,27 @@ class ReproductionState:
     explorer: Explorer = field(init=False)  # of single faults
     started: float = field(default_factory=time.monotonic)
     tried: list[RoundFinished] = field(default_factory=list)
-    reproductions: list[RoundFinished] = field(default_factory=list)  # in order, one for each site
+    reproductions: list[RoundFinished] = field(default_factory=list)  # in order
     repeats: dict[int, list[RoundFinished]] = field(default_factory=dict)  # by the round that was repeated
     best: RoundFinished | None = None
     remarks: list[str] = field(default_factory=list)
 
     @property
+    def out_of_time(self) -> bool:
+        return 0 < self.settings.minutes * 60 < time.monotonic() - self.started
+
+    @property
     def rounds_left(self) -> int:
-        return max(0, self.settings.rounds - len(self.tried))
+        return 0 if self.out_of_time else max(0, self.settings.rounds - len(self.tried))
 
     def held(self, found: RoundFinished) -> int:
         """How often its symptom showed again."""
         return sum(again.reproduces for again in self.repeats.get(found.number, ()))
 
-
-def likeness(found: RoundFinished) -> tuple[int, int]:
-    """The smaller, the more a run's log is like the failure log; of equal ones the earlier."""
-    return found.unlike, found.number
+    def likeness(self, found: RoundFinished) -> tuple[int, ...]:
+        """The smaller, the better a round explains the failure log; of equal ones, what is likelier in itself."""
+        assert found.fired is not None
+        facts = self.prepared.facts.sites[found.fired.number]
+        costs = dict(zip(facts.effects, facts.costs or range(len(facts.effects)), strict=True))
+        unlikely = costs.get(found.fired.effect, len(costs)) + min(facts.distances.values(), default=FAR)
+        return *found.standing, unlikely, found.number

@@ -17,7 +17,6 @@ EVERYTHING = 10**9  # as a window: ANDURIL's cap
 # Another try at a site weighs as much as so many steps in the causal graph. A judgement: with one, near sites with many
 # instances keep the others waiting; with no limit, the second instance of a site waits for the first of every other.
 ANOTHER_TRY = 4
-NEARLY = 1  # likewise, where a try brought every message, if not the symptom: the right fault at the wrong time
 FEW_INSTANCES = 3  # of a site, where an ablation limits them (§8.3)
 
 
@@ -35,7 +34,7 @@ class SiteStrategyName(StrEnum):
 def _equally_near(instances: Sequence[Instance]) -> list[list[Instance]]:
     groups: dict[float, list[Instance]] = defaultdict(list)
     for instance in instances:
-        groups[instance[0]].append(instance)
+        groups[instance.apart].append(instance)
     return list(groups.values())
 
 
@@ -48,14 +47,15 @@ def _together(instances: Sequence[Instance]) -> list[list[Instance]]:
 
 
 def _first_few(instances: Sequence[Instance]) -> list[list[Instance]]:
-    return _together(sorted(instances, key=lambda instance: instance[1])[:FEW_INSTANCES])
+    return _together(sorted(instances, key=lambda instance: instance.occurrence)[:FEW_INSTANCES])
 
 
 STRATEGIES: Mapping[SiteStrategyName, SiteStrategy] = {
     SiteStrategyName.BEST_FIRST: SiteStrategy(
         "full feedback; the best-ranked fault fires first, and other instances and exceptions follow sooner",
         order=lambda candidate: (
-            candidate.site_priority + (NEARLY if candidate.near else ANOTHER_TRY) * candidate.step,
+            not candidate.near,
+            candidate.site_priority + ANOTHER_TRY * candidate.step,
             candidate.apart,
         ),
         instances=_one_by_one,

@@ -292,9 +292,10 @@ def test_a_site_that_the_good_run_did_not_execute_is_armed_at_any_occurrence_and
     while rounds := explorer.next_rounds():
         armed.update(rounds[0].window)
         explorer.learn(rounds[0], rounds[0].window[0], ())
-    assert {choice for choice in armed if choice.site == 0} == {
-        SiteFault(0, ANY, "b"),
-        *(SiteFault(0, occurrence, effect) for occurrence in (1, 7) for effect in "ab"),
+    of_every_moment = {SiteFault(0, occurrence, effect) for occurrence in (1, 7) for effect in "ab"}
+    fired_already = SiteFault(0, 7, "a")
+    assert {choice for choice in armed if choice.site == 0} == {SiteFault(0, ANY, "b")} | of_every_moment - {
+        fired_already
     }
 
 

@@ -108,7 +108,7 @@ def test_a_fault_is_of_the_first_process_that_gets_there():
     found = space(
         SiteFacts("site", {"first": 1}, ("a",)), visits=[visit(0, 1, 1, process=0), visit(0, 1, 9, process=1)]
     )
-    assert found.moments == {(0, 1): (0, 0)}
+    assert found.moments == {(0, (1, "")): (0, 0)}
 
 
 def test_sites_without_a_path_are_further_than_all_that_have_one():

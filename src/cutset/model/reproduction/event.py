@@ -91,6 +91,11 @@ class RoundFinished:
         return self.fired_ground if self.fired is None else (*self.fired_ground, self.fired)
 
     @property
+    def standing(self) -> tuple[int, int]:
+        """The smaller, the better its log explains the failure log."""
+        return self.unlike, self.agreement.values
+
+    @property
     def reproduces(self) -> bool:
         return self.answer is OracleAnswer.YES and self.fired is not None
 

@@ -1,0 +1,46 @@
+"""After a success: is it the cause, or one of several that show the symptom? (Beyond ANDURIL, which ends there.)
+
+A symptom may have several causes, and the failure log tells them apart. So the search goes on next to what did it
+(other exceptions at that moment, the same at neighbouring moments) and, by turns, at the best of the other sites, until
+so many rounds in a row brought nothing that explains the log better. While a message of the failure log is missing,
+what was found is hardly the cause, and the search is more patient.
+"""
+
+from collections.abc import AsyncIterator
+
+from cutset.model.reproduction.event import RoundFinished, RoundStage
+from cutset.reproduce.attempt import attempt, take
+from cutset.reproduce.explorer import PlannedRound
+from cutset.reproduce.state import ReproductionState
+
+PATIENCE = 2  # times as many rounds while a message is missing
+
+
+async def come_closer(state: ReproductionState) -> AsyncIterator[RoundFinished]:
+    best = min(state.reproductions, key=state.likeness)
+    if best.fired_ground:
+        return  # two faults together are unlikely enough
+    done = in_vain = 0
+    while in_vain < state.settings.closer * (PATIENCE if best.missing else 1):
+        planned = _next_rounds(state, best, done, min(state.settings.jobs, state.rounds_left))
+        if not planned:
+            return
+        for finished in await attempt(state, RoundStage.CLOSER, planned):
+            yield finished
+            take(state, state.explorer, finished)
+            done += 1
+            in_vain += 1
+            if finished.reproduces and finished.standing < best.standing:
+                best, in_vain = finished, 0
+
+
+def _next_rounds(state: ReproductionState, best: RoundFinished, done: int, most: int) -> list[PlannedRound]:
+    assert best.fired is not None
+    beside = [(fault,) for fault in state.explorer.neighbours(best.fired.at_site)]
+    elsewhere = [each.choices[:1] for each in state.explorer.ranking() if each.site != best.fired.number]
+    planned = []
+    for turn in range(done, done + most):
+        first, second = (beside, elsewhere) if turn % 2 == 0 else (elsewhere, beside)
+        if window := next((waiting.pop(0) for waiting in (first, second) if waiting), None):
+            planned.append(PlannedRound(window, 1))
+    return planned
