@@ -1,0 +1,75 @@
+"""What came of many searches: in numbers, and as a table for people."""
+
+import statistics
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Results = Mapping[str, Mapping[str, Any]]  # by name of the case
+
+SHOWN = (
+    *("grade", "true_cause", "true_among_equals", "graded_right", "site", "effect", "occurrence", "within"),
+    *("is_ground_truth", "equals", "found_in_round", "unlike", "repeated", "replay", "fixed_version", "ended", "error"),
+)
+COLUMNS = ("case", "true cause", "grade", "right", "fault", "rounds", "replay", "fixed version", "seconds")
+
+
+def effort(results: Results) -> dict[str, Any]:
+    """Rounds until the oracle holds, as ANDURIL counts."""
+    rounds = [result["rounds"] for result in results.values() if result["reproduced"]]
+    return {
+        "reproduced": len(rounds),
+        "median_rounds": statistics.median(rounds) if rounds else None,
+        "max_rounds": max(rounds, default=None),
+        "rounds": {name: result["rounds"] if result["reproduced"] else None for name, result in results.items()},
+        "seconds": round(sum(result["seconds"] for result in results.values()), 1),
+    }
+
+
+def truth(results: Results) -> dict[str, Any]:
+    counted = ("true_cause", "true_among_equals", "graded_right", "replay_stable")
+    return {
+        **{key: sum(bool(result.get(key)) for result in results.values()) for key in counted},
+        "found": {name: {key: result.get(key) for key in SHOWN} for name, result in results.items()},
+    }
+
+
+def to_table(parts: Mapping[str, Results]) -> str:
+    return "\n".join(line for title, results in parts.items() if results for line in _part(title, results))
+
+
+def _part(title: str, results: Results) -> list[str]:
+    count = truth(results)
+    return [
+        f"## {title}",
+        "",
+        f"{len(results)} cases, {effort(results)['reproduced']} reproduced, {count['true_cause']} by the true cause; "
+        f"{count['graded_right']} graded rightly, {count['replay_stable']} with a replay that always shows it.",
+        "",
+        _row(COLUMNS),
+        _row(["---"] * len(COLUMNS)),
+        *(_row(_cells(name, result)) for name, result in sorted(results.items())),
+        "",
+    ]
+
+
+def _cells(name: str, result: Mapping[str, Any]) -> list[object]:
+    among = "among equals" if result.get("true_among_equals") else "no"
+    fault = result.get("ended") or result.get("error", "").strip().rpartition("\n")[2]
+    if "site" in result:
+        fault = f"{result['effect']} at {result['site']}, occurrence {result['occurrence']}"
+    return [
+        name,
+        "yes" if result.get("true_cause") else among,
+        result["grade"],
+        "yes" if result["graded_right"] else "no",
+        fault,
+        result["rounds"] if result["reproduced"] else f"not in {result['rounds']}",
+        result.get("replay", ""),
+        result.get("fixed_version", ""),
+        result["seconds"],
+    ]
+
+
+def _row(cells: Iterable[object]) -> str:
+    texts = [" ".join(str(cell).replace("|", r"\|").split()) for cell in cells]
+    return f"| {' | '.join(texts)} |"
