@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import cutset_agent
-from cutset_agent.sites.visits import read_visits
+from cutset_agent.sites.visits import read_functions, read_visits
 
 SITES = Path(cutset_agent.__file__).parent / "sites"
 
@@ -70,6 +70,7 @@ class Program:
         hook=SITES / "hook",
         files=None,
         env=None,
+        **more,
     ):
         self.runs += 1
         self.out = self.folder / "rounds" / str(self.runs)
@@ -84,6 +85,7 @@ class Program:
             "first": numbered[1],
             "trace": trace,
             "out": str(self.out),
+            **more,
         }
         plan_path = self.out / "plan.json"
         plan_path.write_text(json.dumps(plan))
@@ -91,7 +93,16 @@ class Program:
         return self.run(*command, python=python, env={**ours, **(env or {})})
 
     def visits(self):
-        return [(self.texts[site], *rest) for site, *rest in read_visits(str(self.out))]
+        return [(self.texts[row.site], *row[1:5]) for row in read_visits(str(self.out))]
+
+    def contexts(self, text):
+        """Of the visits to a site, and its number in each."""
+        return [(row.within, row.nth) for row in read_visits(str(self.out)) if self.texts[row.site] == text]
+
+    def functions(self):
+        """First lines, by name of the file."""
+        names = [Path(path).name for path in self.files]
+        return {names[number - 1]: lines for number, lines in read_functions(str(self.out)).items()}
 
     def fired(self, name="fired"):
         path = self.out / f"{name}.json"

@@ -100,6 +100,10 @@ class ToyProgram:
     files: int = 1
 
     @property
+    def paths(self) -> Sequence[str]:
+        return [self.path]
+
+    @property
     def lines(self) -> int:
         return len(self.rows)
 
@@ -171,6 +175,9 @@ class ToyFrontEnd:
 
     def visits(self, folder: Path) -> tuple[Visit, ...]:
         return tuple(Visit(*row) for row in json.loads((folder / "out.json").read_text())["visits"])
+
+    def executed(self, folder: Path) -> Mapping[str, frozenset[int]]:
+        return {}
 
     def visit_counts(self, folder: Path) -> Mapping[int, int]:
         return {visit.site: visit.occurrence for visit in self.visits(folder)}

@@ -35,6 +35,11 @@ class AnalysedProgram(Protocol):
     def files(self) -> int: ...
 
     @property
+    def paths(self) -> Sequence[str]:
+        """Of all files that were looked at: their functions make calling contexts."""
+        ...
+
+    @property
     def lines(self) -> int: ...
 
     @property

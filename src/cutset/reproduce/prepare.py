@@ -118,7 +118,8 @@ async def _good_run(state: ReproductionState, number: int) -> GoodRunFinished:
 
 def plan_of(state: ReproductionState) -> ArmedRound:
     """Without a fault."""
-    return ArmedRound(tuple(enumerate(state.subject.program.sites)), cache=state.folder / "cache")
+    program = state.subject.program
+    return ArmedRound(tuple(enumerate(program.sites)), analysed=program.paths, cache=state.folder / "cache")
 
 
 def _analysed(state: ReproductionState, seconds: float) -> ProgramAnalysed:

@@ -43,7 +43,7 @@ def test_an_injected_exception_is_like_a_real_one_after_the_arguments_took_effec
     fired = program.fired()
     assert (fired["site"], fired["occurrence"], fired["effect"]) == (program.site(site), 2, effect)
     assert [frame.split(" in ")[-1] for frame in fired["stack"]] == ["<module>", "main", function]
-    assert (fired["thread"], fired["process"], fired["log_lines"]) == ("MainThread", 0, 0)
+    assert (fired["thread"], fired["process"], fired["logged"]) == ("MainThread", 0, 0)
 
 
 @pytest.mark.parametrize("trace", [True, False])

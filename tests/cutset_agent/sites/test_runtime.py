@@ -4,8 +4,10 @@ import json
 import shutil
 
 import pytest
-from tests.samples.hooked_program import SITES, Program, same
+from tests.samples.hooked_program import PECULIAR, SITES, Program, same
 from tests.samples.interpreters import interpreter
+
+from cutset_agent.sites.visits import read_visits
 
 
 def test_a_plan_that_cannot_be_read_does_not_stop_the_program(tmp_path):
@@ -195,3 +197,182 @@ def test_without_tracing_only_chosen_sites_are_rewritten(tmp_path):
     assert "__cutset__" not in program.run_hooked("main.py", trace=False).stdout
     assert program.run_hooked("main.py", trace=False, choices=[("abs", 9, "OSError()")]).stdout.count("__cutset__") == 1
     assert program.visits() == []
+
+
+CONTEXTS = """
+    import asyncio, functools, threading
+
+    def site(n):
+        return abs(n)
+
+    def walk(n):
+        return site(n) if n < 1 else walk(n - 1)
+
+    def by_list():
+        return [site(n) for n in range(2)] and {site(3) for _ in "x"}
+
+    def by_callback():
+        return functools.reduce(lambda _, n: site(n), [1, 2])
+
+    class Child:
+        def walk(self):
+            return walk(3)
+
+    async def awaited():
+        site(1)
+
+    async def task():
+        await awaited()
+
+    def main():
+        site(0)
+        walk(5)
+        by_list()
+        by_callback()
+        Child().walk()
+        asyncio.run(task())
+        thread = threading.Thread(target=by_list)
+        thread.start()
+        thread.join()
+        site(0)
+
+    main()
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+def test_a_visit_knows_the_functions_that_led_to_it_and_its_number_among_those_that_they_led_to(version, tmp_path):
+    program = Program(tmp_path, main=CONTEXTS)
+    program.run_hooked("main.py", python=interpreter(version))
+    assert program.contexts("abs") == [
+        ("main.py:site < main.py:main", 1),
+        ("main.py:site < main.py:walk < main.py:main", 1),
+        *[("main.py:site < main.py:by_list < main.py:main", nth) for nth in (1, 2, 3)],
+        *[("main.py:site < main.py:<lambda> < main.py:by_callback < main.py:main", nth) for nth in (1,)],
+        ("main.py:site < main.py:walk < main.py:main", 2),
+        ("main.py:site < main.py:awaited < main.py:task < main.py:main", 1),
+        *[("main.py:site < main.py:by_list", nth) for nth in (1, 2, 3)],
+        ("main.py:site < main.py:main", 2),
+    ]
+
+
+def test_contexts_have_the_functions_of_all_analysed_files_and_of_no_others(tmp_path):
+    program = Program(tmp_path, main="import library\ndef start():\n    library.call()\nstart()\n")
+    (tmp_path / "library.py").write_text("import work\ndef call():\n    work.act()\n")
+    (tmp_path / "work.py").write_text("def act():\n    abs(-1)\n")
+    rows = {str(tmp_path / "work.py"): [[0, "call", 2, 4, 2, 11]]}
+    for analysed, context in [
+        (["work.py"], "work.py:act"),
+        (["work.py", "main.py"], "work.py:act < main.py:start"),
+        (["work.py", "main.py", "library.py"], "work.py:act < library.py:call < main.py:start"),
+    ]:
+        program.run_hooked("main.py", files=rows, analysed=[str(tmp_path / name) for name in analysed])
+        assert [row.within for row in read_visits(str(program.out))] == [context]
+
+
+def test_a_long_context_ends_after_the_nearest_functions(tmp_path):
+    steps = "".join(f"def f{n}():\n    f{n + 1}()\n" for n in range(20))
+    program = Program(tmp_path, main=f"{steps}def f20():\n    abs(0)\nf0()\n")
+    program.run_hooked("main.py")
+    assert program.contexts("abs") == [(" < ".join(f"main.py:f{n}" for n in range(20, 12, -1)), 1)]
+
+
+SHARED = """
+    import threading
+    def write(n):
+        try:
+            return abs(n)
+        except OSError as error:
+            return str(error)
+    def index():
+        return write(1)
+    def data():
+        return write(2)
+    print([index(), data(), data(), index(), index()])
+"""
+
+
+@pytest.mark.parametrize("trace", [True, False])
+@pytest.mark.parametrize(
+    ("within", "nth", "printed"),
+    [
+        ("main.py:write < main.py:index", 2, "[1, 2, 2, 'x', 1]"),
+        ("main.py:write < main.py:data", 2, "[1, 2, 'x', 1, 1]"),
+        ("main.py:write < main.py:data", 0, "[1, 'x', 2, 1, 1]"),
+        ("main.py:write < main.py:data", 3, "[1, 2, 2, 1, 1]"),
+        ("", 3, "[1, 2, 'x', 1, 1]"),
+    ],
+)
+def test_a_fault_fires_at_the_nth_visit_in_its_context(within, nth, printed, trace, tmp_path):
+    program = Program(tmp_path, main=SHARED)
+    assert program.run_hooked("main.py", choices=[("abs", nth, "OSError('x')", within)], trace=trace).stdout == (
+        printed + "\n"
+    )
+    if "x" in printed and within:
+        fired = program.fired()
+        assert (fired["within"], fired["nth"]) == (within, nth or 1)
+        assert fired["occurrence"] == printed.split(", ").index("'x'") + 1
+
+
+def test_first_faults_go_before_choices_whatever_their_contexts(tmp_path):
+    program = Program(tmp_path, main=SHARED)
+    hooked = program.run_hooked(
+        "main.py",
+        first=[("abs", 2, "OSError('first')")],
+        choices=[("abs", 1, "OSError('choice')", "main.py:write < main.py:data")],
+    )
+    assert hooked.stdout == "[1, 'first', 2, 1, 1]\n"
+
+
+FUNCTIONS = '''
+    import functools, os, sys
+    def runs():
+        """Does."""
+    def never():
+        pass
+    @functools.lru_cache(
+        maxsize=None
+    )
+    def decorated():
+        return (lambda: 1)() or (lambda:
+            2)()
+    class A:
+        def method(self):
+            class Local:
+                pass
+            yield 1
+    async def coroutine():
+        pass
+    def in_child():
+        pass
+    runs(); runs(); decorated(); next(A().method())
+    started = A().method()
+    coroutine().close()
+    print(runs.__doc__, runs.__code__.co_firstlineno)
+    sys.stdout.flush()
+    if os.fork():
+        os.wait()
+    else:
+        in_child()
+    os.kill(os.getpid(), 9)
+'''
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+def test_functions_that_ran_are_told_however_the_process_ends(version, tmp_path):
+    program = Program(tmp_path, main=FUNCTIONS, unused="def f(): pass\n")
+    hooked = program.run_hooked(
+        "main.py", functions=True, files={path: [] for path in program.files}, python=interpreter(version)
+    )
+    assert hooked.stdout == "Does. 3\n"
+    assert program.functions() == {"main.py": {0, 3, 7, 11, 14, 20}}
+    assert program.problems() == ""
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12"])
+def test_telling_functions_changes_nothing(version, tmp_path):
+    program = Program(tmp_path, peculiar=PECULIAR)
+    without = program.run("peculiar.py", python=interpreter(version))
+    hooked = program.run_hooked("peculiar.py", functions=True, python=interpreter(version))
+    assert (hooked.stdout, hooked.stderr) == (without.stdout, without.stderr)
+    assert len(program.functions()["peculiar.py"]) > 20

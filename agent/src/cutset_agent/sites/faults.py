@@ -20,10 +20,12 @@ from types import CoroutineType, FunctionType, MethodType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from cutset_agent.sites.runtime import Hook
+    from cutset_agent.sites.runtime import Fault, Hook
+
+    Visited = tuple[int, int, str, int]  # site, occurrence, context, occurrence in it
 
 FOREVER = 1e8  # seconds: what hang() waits; some clocks take no more
 CO_COROUTINE = 0x80  # as in `inspect`
@@ -36,10 +38,11 @@ class SiteStandIn:
     Python then calls, is the original, or something that raises without being Python code.
     """
 
-    __slots__ = ("awaited", "hook", "occurrence", "site", "target")
+    __slots__ = ("awaited", "faults", "hook", "target", "visit")
 
-    def __init__(self, hook: Hook, site: int, occurrence: int, target: Any, awaited: bool) -> None:  # noqa: FBT001
-        self.hook, self.site, self.occurrence = hook, site, occurrence
+    def __init__(self, hook: Hook, visit: Visited, faults: Sequence[Fault], target: Any, awaited: bool) -> None:  # noqa: FBT001
+        self.hook, self.visit = hook, visit
+        self.faults = faults  # that may fire here, best first
         self.target, self.awaited = target, awaited
 
     @property
@@ -86,17 +89,16 @@ def _fire(stand_in: SiteStandIn) -> tuple[str, Any]:
     """What to do: ("raise", exception), ("return", value), ("delay", seconds), or ("", 0) if it is nobody's turn."""
     hook = stand_in.hook
     handled = sys.exc_info()[1]
-    of_site = hook.faults[stand_in.site]
-    for leaves, effect in tuple(of_site.get(stand_in.occurrence, of_site.get(0, ()))):
-        if leaves in hook.spent:
+    site = stand_in.visit[0]
+    for leaves, effect in stand_in.faults:
+        if leaves in hook.spent or (site, effect) in hook.unmade:
             continue
         try:
             what, value = _parse_effect(effect)
             is_ours = _claim(stand_in, leaves, effect)
         except Exception as error:  # noqa: BLE001 - any, since the effect may name anybody's class
-            hook.report(f"site {stand_in.site}: `{effect}` cannot be made: {error!r}")
-            for rows in of_site.values():
-                rows[:] = [row for row in rows if row[1] != effect]
+            hook.report(f"site {site}: `{effect}` cannot be made: {error!r}")
+            hook.unmade.add((site, effect))
             continue
         hook.spent.add(leaves)
         if not is_ours:
@@ -122,14 +124,18 @@ def _claim(stand_in: SiteStandIn, leaves: str, effect: str) -> bool:
         if os.path.dirname(code.co_filename) != os.path.dirname(__file__):
             stack.append(f"{code.co_filename}:{frame.f_lineno} in {code.co_name}")
         frame = frame.f_back
+    site, occurrence, within, nth = stand_in.visit
     fault = {
-        "site": stand_in.site,
-        "occurrence": stand_in.occurrence,
+        "site": site,
+        "occurrence": occurrence,
         "effect": effect,
         "process": hook.number,
         "pid": os.getpid(),
         "thread": hook.name(),
-        "log_lines": hook.logged[0],
+        "within": within,
+        "nth": nth,
+        "logged": hook.logged[0],
+        "printed": hook.printed(),
         "time": time.time(),
         "stack": stack[::-1],  # as in tracebacks: the innermost frame comes last
     }

@@ -8,7 +8,7 @@ Not covered: interpreters started with -E, -I or -S or without our environment; 
 a loader that compiles in its own way, as pytest does with test files.
 """
 # pathlib is one of the imports that the workload should do by itself.
-# ruff: noqa: PTH103, PTH105, PTH114, PTH116, PTH117, PTH118, PTH120, PTH123
+# ruff: noqa: PTH103, PTH105, PTH116, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from cutset_agent.sites.runtime import Hook
 
-REWRITING = 1  # to be raised whenever `rewriting` writes other code: part of the key of cached code
+REWRITING = 2  # to be raised whenever `rewriting` writes other code: part of the key of cached code
 
 
 def install(hook: Hook, after_imports: dict[str, Callable[[Hook, Any], None]]) -> None:
@@ -45,7 +45,7 @@ def _rewrite_modules(hook: Hook) -> None:
         code = None
         if type(self).source_to_code is original_compile:
             code = _rewritten(hook, self.path)
-        elif _rows_of(hook, self.path):
+        elif hook.files.get(hook.analysed.real_path(self.path)):
             hook.report(f"{self.path} is not rewritten: {type(self)!r} compiles it in its own way")
         return original_get_code(self, fullname) if code is None else code
 
@@ -75,7 +75,7 @@ def _rewrite_script(hook: Hook) -> None:
     hook is a property that calls `exec`, with no frame of ours under the frame of the script.
     """
     script = sys.argv[0] if sys.argv else ""
-    if sys.flags.inspect or not _rows_of(hook, script):
+    if sys.flags.inspect or not _is_rewritten(hook, script):
         return
     script = os.path.realpath(script)
     rewritten: list[CodeType | None] = []
@@ -147,26 +147,20 @@ class _Loader:
 # -- rewriting --------------------------------------------------------------------------------------------------------
 
 
-def _rows_of(hook: Hook, path: str) -> str | None:
-    folder, name = os.path.split(path)
-    real = hook.folders.get(folder)
-    if real is None:
-        real = os.path.realpath(folder)
-        if os.path.isabs(folder):
-            hook.folders[folder] = real
-    rows = hook.files.get(os.path.join(real, name))
-    return hook.files.get(os.path.realpath(path)) if rows is None and os.path.islink(path) else rows
+def _is_rewritten(hook: Hook, path: str) -> bool:
+    return bool(hook.marks and hook.analysed[path]) or hook.analysed.real_path(path) in hook.files
 
 
 def _rewritten(hook: Hook, path: str, *, is_script: bool = False) -> CodeType | None:
-    """The code of a file, with its sites; none if it has none or if something is wrong with it."""
-    rows = _rows_of(hook, path)
-    if not rows:
+    """The code of a file, with its sites and marks; none if it has none or if something is wrong with it."""
+    if not _is_rewritten(hook, path):
         return None
+    rows = hook.files.get(hook.analysed.real_path(path), "[]")
+    marks = hook.analysed.number(path) if hook.marks else 0
     try:
         status = os.stat(path)
         version = (REWRITING, MAGIC_NUMBER, sys.flags.optimize, is_script)
-        key = repr((version, path, status.st_mtime_ns, status.st_size, rows)).encode()
+        key = repr((version, path, status.st_mtime_ns, status.st_size, rows, marks)).encode()
         cached = os.path.join(hook.cache, _imp.source_hash(0, key).hex())
         try:
             with open(cached, "rb") as file:
@@ -174,10 +168,12 @@ def _rewritten(hook: Hook, path: str, *, is_script: bool = False) -> CodeType | 
         except (OSError, ValueError, EOFError, TypeError):
             cached_key = None
         if cached_key != key:
-            code, missing = hook.part("rewriting").compile_rewritten(path, rows, is_script=is_script)
+            code, missing = hook.part("rewriting").compile_rewritten(path, rows, marks, is_script=is_script)
             store(cached, marshal.dumps((key, code, missing)))
         for problem in missing:
             hook.report(problem)
+        if marks:
+            hook[f"{marks} 0"]
     except Exception as error:  # noqa: BLE001 - it runs unchanged
         hook.report(f"{path} is not rewritten: {error!r}")
         return None

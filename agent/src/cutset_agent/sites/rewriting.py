@@ -10,6 +10,9 @@ before it that may leave the block (`if found: return it`, then `raise`). It doe
 what handles the exception stays the same. There, `if __cutset__[7](False): pass` counts, or raises on the line of the
 `raise`.
 
+Where functions are to be told that ran, each begins with `__cutset__["3 12"]`, its file and its first line: nothing
+but a lookup from the second time on.
+
 Code in class bodies is left alone, since names mean there what a metaclass wants; so are annotations, which may
 become text.
 """
@@ -34,14 +37,19 @@ BRANCHES = (ast.If, getattr(ast, "match_case", ast.If))
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
-def compile_rewritten(path: str, rows: str, *, is_script: bool) -> tuple[CodeType, list[str]]:
-    """The code of a file, and what is wrong with the rows of the plan. A script ends with SystemExit."""
+def compile_rewritten(path: str, rows: str, marks: int, *, is_script: bool) -> tuple[CodeType, list[str]]:
+    """The code of a file, and what is wrong with the rows of the plan. A script ends with SystemExit.
+
+    `marks` is the number of the file if its functions are to be told, else 0.
+    """
     with open(path, "rb") as file:  # noqa: PTH123 - the workload may not have loaded pathlib yet
         source = file.read()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they come when a file is compiled: as a rule long before, by another process
         tree = ast.parse(source, path)
         lost = rewrite(tree, json.loads(rows))
+        if marks:
+            mark_functions(tree, marks)
         if is_script:
             end = ast.parse("raise __cutset__.end").body[0]
             tree.body.append(_put(end, tree.body[-1] if tree.body else end))
@@ -72,6 +80,26 @@ def rewrite(tree: ast.Module, rows: list[list[Any]]) -> list[list[Any]]:
         block, index = _where_decided(node, blocks)
         block.insert(index, _put(ast.parse(f"if __cutset__[{site}](False): pass").body[0], node))
     return [[site, *position] for position, site in wanted.items()]
+
+
+def mark_functions(tree: ast.Module, number: int) -> None:
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        for field, value in ast.iter_fields(node):
+            values = value if isinstance(value, list) else [value]
+            if field not in NOT_CODE:
+                todo.extend(each for each in values if isinstance(each, ast.AST))
+        if isinstance(node, FUNCTIONS):
+            # As `co_firstlineno`: of the first decorator, if there is one.
+            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+            mark: Any = ast.parse(f"__cutset__['{number} {first}']").body[0]
+            if isinstance(node, ast.Lambda):
+                both = [_put(mark.value, node.body), node.body]  # the first is None
+                node.body = ast.copy_location(ast.BoolOp(ast.Or(), both), node.body)
+            else:
+                start = 0 if ast.get_docstring(node, clean=False) is None else 1
+                node.body.insert(start, _put(mark, node.body[0]))
 
 
 def _collect(tree: ast.Module) -> tuple[list[tuple[Any, ast.AST]], dict[ast.AST, tuple[list[Any], ast.AST]]]:

@@ -24,7 +24,7 @@ from cutset.reproduce.python.interpreter import is_python, modules_path
 from cutset.reproduce.python.locate import locate, locate_in
 from cutset.reproduce.python.log_dialect import PythonLogs
 from cutset.reproduce.rounds.harness import ArmedRound, Firing, HookReport, Workload
-from cutset_agent.sites.visits import read_counts, read_visits
+from cutset_agent.sites.visits import read_counts, read_functions, read_visits
 
 _PARTS_OF_HOOK = ("hook/sitecustomize.py", "runtime.py", "loading.py", "rewriting.py", "faults.py")
 
@@ -61,10 +61,12 @@ class PythonHarness:
         )
 
     def visits(self, folder: Path) -> tuple[Visit, ...]:
-        return tuple(Visit(*row) for row in read_visits(str(folder / "out")))
+        return tuple(Visit(*row[:7]) for row in read_visits(str(folder / "out")))
 
-    def executed(self, folder: Path) -> Mapping[str, frozenset[int]]:  # noqa: ARG002
-        return {}
+    def executed(self, folder: Path) -> Mapping[str, frozenset[int]]:
+        functions = read_functions(str(folder / "out"))
+        paths = json.loads((folder / "plan.json").read_text())["analysed"] if functions else ()
+        return {paths[number - 1]: frozenset(lines - {0}) for number, lines in functions.items()}
 
     def visit_counts(self, folder: Path) -> Mapping[int, int]:
         most: dict[int, int] = {}
@@ -104,14 +106,17 @@ def hook_plan(plan: ArmedRound, out: Path) -> dict[str, Any]:
         "files": {str(Path(path).resolve()): found for path, found in rows.items()},
         "choices": _rows(plan.window),
         "first": _rows(plan.ground),
+        "analysed": [str(Path(path).resolve()) for path in plan.analysed or rows],
+        "functions": plan.records_functions,
         "trace": plan.records_visits,
+        "log": str(plan.log or ""),
         "out": str(out),
         **({} if plan.cache is None else {"cache": str(plan.cache.absolute())}),
     }
 
 
 def _rows(faults: Sequence[SiteFault]) -> list[list[Any]]:
-    return [[fault.site, fault.occurrence, fault.effect] for fault in faults]
+    return [[fault.site, fault.occurrence, fault.effect, fault.within] for fault in faults]
 
 
 def _fired(path: Path, armed: Sequence[SiteFault], problems: list[str]) -> Firing | None:
@@ -121,12 +126,12 @@ def _fired(path: Path, armed: Sequence[SiteFault], problems: list[str]) -> Firin
         fields = json.loads(path.read_text())
         return Firing(
             fault=SiteFault(fields["site"], fields["occurrence"], fields["effect"]),
-            log_lines=fields["log_lines"],
+            log_lines=fields["logged"],
             process=fields["process"],
             thread=fields["thread"],
             stack=tuple(fields["stack"]),
-            within=fields.get("within", ""),
-            nth=fields.get("nth", 0),
+            within=fields["within"],
+            nth=fields["nth"],
         )
     except (ValueError, KeyError) as error:  # its process was killed while it wrote
         problems.append(f"a fault fired, but what it was cannot be read: {error!r}")

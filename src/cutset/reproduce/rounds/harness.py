@@ -25,6 +25,9 @@ class ArmedRound:
     window: tuple[SiteFault, ...] = ()  # of these, the first that occurs fires
     ground: tuple[SiteFault, ...] = ()  # all of these fire as well
     records_visits: bool = True
+    records_functions: bool = True  # which of the analysed files' ran
+    analysed: Sequence[str] = ()  # paths of all files that were read: their functions make calling contexts
+    log: Path | None = None  # that the run writes to, if it is one file that is there from the beginning
     cache: Path | None = None  # a folder that rounds share
 
 
@@ -32,8 +35,8 @@ class ArmedRound:
 class Firing:
     """The fault of a round, and the circumstances."""
 
-    fault: SiteFault  # with the occurrence at which it fired
-    log_lines: int  # that the run had logged before
+    fault: SiteFault  # with the occurrence at which it fired, in all contexts together
+    log_lines: int  # as in `Visit`
     process: int
     thread: str
     stack: tuple[str, ...]  # innermost frame last
@@ -69,7 +72,11 @@ class Harness(Protocol):
     def visits(self, folder: Path) -> tuple[Visit, ...]: ...
 
     def executed(self, folder: Path) -> Mapping[str, frozenset[int]]:
-        """By path of an analysed file: the first lines of its functions that ran, in any process."""
+        """By path of an analysed file that was loaded: the first lines of its functions that ran, in any process.
+
+        The first line is that of the first decorator, if there is one; lambdas are functions, too. A class inside a
+        function is told by that function alone. Without `records_functions`, and of a folder that is gone: nothing.
+        """
         ...
 
     def visit_counts(self, folder: Path) -> Mapping[int, int]:

@@ -17,6 +17,7 @@ APP = "import os\n\ndef work():\n    for _ in range(3):\n        os.getpgid(0)\n
 
 
 def a_round(tmp_path: Path, *window: SiteFault) -> RoundRecord:
+    tmp_path.mkdir(exist_ok=True)
     program = read_app(tmp_path, APP, driver="import app\napp.work()\n")
     workload = Workload((sys.executable, str(tmp_path / "drive.py")), 20)
     plan = ArmedRound(tuple(enumerate(program.sites)), window)
@@ -25,13 +26,17 @@ def a_round(tmp_path: Path, *window: SiteFault) -> RoundRecord:
 
 def test_a_plan_names_files_by_where_they_really_are(tmp_path: Path):
     site = read_app(tmp_path, APP).sites[0]
-    plan = ArmedRound([(7, site)], (SiteFault(7, 2, "OSError()"),), (SiteFault(7, 1, "hang()"),), cache=tmp_path / "c")
+    window, ground = (SiteFault(7, 2, "OSError()", "app.py:work"),), (SiteFault(7, 1, "hang()"),)
+    plan = ArmedRound([(7, site)], window, ground, log=tmp_path / "run.log", cache=tmp_path / "c")
     told = hook_plan(plan, tmp_path / "out")
     assert told == {
         "files": {str((tmp_path / "app.py").resolve()): [[7, "call", 5, 8, 5, 21]]},
-        "choices": [[7, 2, "OSError()"]],
-        "first": [[7, 1, "hang()"]],
+        "choices": [[7, 2, "OSError()", "app.py:work"]],
+        "first": [[7, 1, "hang()", ""]],
+        "analysed": [str((tmp_path / "app.py").resolve())],
+        "functions": True,
         "trace": True,
+        "log": str(tmp_path / "run.log"),
         "out": str(tmp_path / "out"),
         "cache": str(tmp_path / "c"),
     }
@@ -43,6 +48,25 @@ def test_visits_and_the_fault_are_read_back_from_the_folder_of_a_round(tmp_path:
     assert record.fired.fault == SiteFault(0, 2, "OSError(5, 'gone')")
     assert [visit.occurrence for visit in HARNESS.visits(record.folder)] == [1, 2]
     assert HARNESS.visit_counts(record.folder) == {0: 2}
+
+
+def test_a_fault_within_a_context_fires_there_and_tells_both_counts(tmp_path: Path):
+    record = a_round(tmp_path, SiteFault(0, 3, "OSError()", "app.py:work < drive.py:main"))
+    assert record.fired is None
+    record = a_round(tmp_path / "other", SiteFault(0, 3, "OSError()", "app.py:work"))
+    assert record.fired is not None
+    assert (record.fired.fault, record.fired.within, record.fired.nth) == (
+        SiteFault(0, 3, "OSError()"),
+        "app.py:work",
+        3,
+    )
+    assert [(visit.within, visit.nth) for visit in record.visits] == [("app.py:work", nth) for nth in (1, 2, 3)]
+
+
+def test_functions_that_ran_are_told_by_file(tmp_path: Path):
+    record = a_round(tmp_path)
+    assert HARNESS.executed(record.folder) == {str((tmp_path / "app.py").resolve()): {3}}
+    assert HARNESS.executed(tmp_path / "gone") == {}
 
 
 @pytest.mark.parametrize("armed", [1, 2])
