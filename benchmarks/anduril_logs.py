@@ -21,9 +21,10 @@ from pathlib import Path
 
 from cutset.model.reproduction.log import LogRecord
 from cutset.reproduce.logs.difference import LogEntry, keyed, relevant_observables, surplus, thread_family
-from cutset.reproduce.logs.reading import read_log
+from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.python.log_dialect import PythonLogs
 
+DIALECT = PythonLogs()
 LISTS = ("original", "dd", "dd_set")
 
 
@@ -47,9 +48,9 @@ def observables(good: list[LogEntry], bad: list[LogEntry], other: list[LogEntry]
 
 def compare(case: Path, family: Callable[[str], str]) -> dict[str, dict[str, object]]:
     names = ("good-run-log", "bad-run-log", "good-run-log-2")
-    logs = (
-        keyed(read_log(text(case / f"{name}.txt.gz"), dialect=PythonLogs()), class_and_line, family) for name in names
-    )
+    texts = [text(case / f"{name}.txt.gz") for name in names]
+    formats = formats_of(*texts, dialect=DIALECT)
+    logs = (keyed(read_log(each, formats, dialect=DIALECT), class_and_line, family) for each in texts)
     found = observables(*logs)
     result = {}
     for name in LISTS:

@@ -1,13 +1,14 @@
 """Small programs for tests of the analysis, and what it says of them."""
 
 import textwrap
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
+from cutset.model.reproduction.log import LogRecord
 from cutset.model.reproduction.result import CausalKind
 from cutset.reproduce.graph.causal import CausalGraph
 from cutset.reproduce.graph.distances import path, reaches
-from cutset.reproduce.logs.reading import read_log
+from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.logs.recognition import Sighting
 from cutset.reproduce.python.causal import causal_graph
 from cutset.reproduce.python.log_dialect import PythonLogs
@@ -15,7 +16,10 @@ from cutset.reproduce.python.log_statements import log_statements
 from cutset.reproduce.python.source import read_program
 from cutset.reproduce.python.syntax import PythonProgram
 
-read_python_log = partial(read_log, dialect=PythonLogs())
+
+def read_python_log(log: str | Sequence[str], pattern: str | None = None) -> list[LogRecord]:
+    dialect = PythonLogs()
+    return read_log(log, formats_of(log, pattern=pattern, dialect=dialect), dialect=dialect)
 
 
 def read_app(tmp_path: Path, text: str, driver: str = "") -> PythonProgram:

@@ -10,7 +10,7 @@ from cutset.reproduce.explorer import PlannedRound
 from cutset.reproduce.facts import is_absent
 from cutset.reproduce.fault_space import SiteCandidate
 from cutset.reproduce.graph.distances import path
-from cutset.reproduce.logs.side_by_side import line_in_failure_log, log_of, log_of_run
+from cutset.reproduce.logs.side_by_side import line_in_failure_log, log_of, run_text
 from cutset.reproduce.rounds.harness import Firing
 from cutset.reproduce.settings import FailureCase
 from cutset.reproduce.state import ReproductionState
@@ -70,11 +70,13 @@ def reproduction_of(state: ReproductionState, found: RoundFinished, *, repeats: 
 
 def _placed(state: ReproductionState, found: RoundFinished) -> tuple[FiredFault, ...]:
     """With where they come in the failure log."""
-    case, dialect = state.subject.case, state.subject.front_end.dialect
-    failure = log_of(case.failure_log, case.log_pattern, dialect)
-    run = log_of_run(found.folder, case.log_pattern, dialect)
-    if run is None:
+    subject = state.subject
+    text = run_text(found.folder)
+    if text is None:
         return found.faults
+    failure, run = (
+        log_of(each, subject.formats, subject.front_end.dialect) for each in (subject.case.failure_log, text)
+    )
     return tuple(replace(fault, failure_line=line_in_failure_log(fault, failure, run)) for fault in found.faults)
 
 

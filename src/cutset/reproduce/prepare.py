@@ -16,7 +16,7 @@ from cutset.reproduce.explorer import Explorer
 from cutset.reproduce.facts import LogReader, gather_facts
 from cutset.reproduce.front_end import FrontEnd
 from cutset.reproduce.logs.difference import keyed
-from cutset.reproduce.logs.reading import read_log
+from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.oracle.expression import judge
 from cutset.reproduce.oracle.terms import is_symptom
 from cutset.reproduce.rounds.harness import ArmedRound
@@ -30,7 +30,8 @@ GOOD_RUNS = 2  # the second tells what comes and goes by itself
 async def read_subject(case: FailureCase, front_end: FrontEnd) -> Subject:
     """What is wrong with a case is said before anything is run."""
     begun = time.monotonic()
-    failure = read_log(case.failure_log, case.log_pattern, dialect=front_end.dialect)
+    formats = formats_of(case.failure_log, pattern=case.log_pattern, dialect=front_end.dialect)
+    failure = read_log(case.failure_log, formats, dialect=front_end.dialect)
     if not failure:
         raise UsageError("The failure log has no entries", hint="Check `--log` and `--log-pattern`")
     program = await asyncio.to_thread(front_end.read_program, case)
@@ -39,7 +40,7 @@ async def read_subject(case: FailureCase, front_end: FrontEnd) -> Subject:
             f"There is nothing to inject in {', '.join(case.sources)}",
             hint="Name the packages whose handling of failures is in question with `--source`",
         )
-    return Subject(case, front_end, program, tuple(failure), time.monotonic() - begun)
+    return Subject(case, front_end, program, formats, tuple(failure), time.monotonic() - begun)
 
 
 def identity(subject: Subject, settings: ReproductionSettings) -> dict[str, Any]:
@@ -57,16 +58,15 @@ def identity(subject: Subject, settings: ReproductionSettings) -> dict[str, Any]
 
 
 async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
-    subject = state.subject
-    reader = LogReader(subject.program)
-    good, good_texts = [], []
+    runs = []
     for number in range(1, GOOD_RUNS + 1):
-        run = state.past_good.get(number) or await _good_run(state, number)
-        records = subject.records_of(run.logs)
-        good.append(reader.entries(records))
-        good_texts.append(keyed(records))
-        yield run
+        runs.append(state.past_good.get(number) or await _good_run(state, number))
+        yield runs[-1]
     begun = time.monotonic()
+    subject = state.subject = state.subject.with_logs(*(run.logs for run in runs))
+    reader = LogReader(subject.program)
+    records = [subject.records_of(run.logs) for run in runs]
+    good, good_texts = [reader.entries(each) for each in records], [keyed(each) for each in records]
     settings, failure = state.settings, subject.failure
     effects = subject.program.effects(failure, settings.faults, settings.delay_s)
     symptoms = [record.line for record in failure if is_symptom(record, subject.case.oracle)]

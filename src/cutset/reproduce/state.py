@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cutset.model.reproduction.event import GoodRunFinished, ReproductionEvent, RoundFinished
@@ -12,7 +12,8 @@ from cutset.reproduce.explorer import Explorer
 from cutset.reproduce.facts import LogReader, SearchFacts
 from cutset.reproduce.front_end import AnalysedProgram, FrontEnd
 from cutset.reproduce.logs.difference import LogEntry
-from cutset.reproduce.logs.reading import read_log
+from cutset.reproduce.logs.formats import LogFormats
+from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.settings import FailureCase, ReproductionSettings
 
 FAR = 1_000  # steps: no causal chain is known
@@ -25,13 +26,24 @@ class Subject:
     case: FailureCase
     front_end: FrontEnd
     program: AnalysedProgram
+    formats: LogFormats  # of its logs: of the failure log, until good runs have shown theirs
     failure: tuple[LogRecord, ...]
     seconds: float  # that reading took
 
     def records_of(self, logs: Iterable[Path]) -> list[LogRecord]:
         """Of a run, by where it logged."""
-        text = "".join(path.read_text(errors="replace") for path in logs if path.exists())
-        return read_log(text, self.case.log_pattern, dialect=self.front_end.dialect)
+        return read_log(text_of(logs), self.formats, dialect=self.front_end.dialect)
+
+    def with_logs(self, *runs: Iterable[Path]) -> "Subject":
+        """Read again by the formats that its failure log and the logs of runs have, all together."""
+        case, dialect = self.case, self.front_end.dialect
+        formats = formats_of(case.failure_log, *map(text_of, runs), pattern=case.log_pattern, dialect=dialect)
+        return replace(self, formats=formats, failure=tuple(read_log(case.failure_log, formats, dialect=dialect)))
+
+
+def text_of(logs: Iterable[Path]) -> str:
+    """Of a run that logs to several files, one after the other, as far as they are there."""
+    return "".join(path.read_text(errors="replace") for path in logs if path.exists())
 
 
 @dataclass(frozen=True, slots=True)

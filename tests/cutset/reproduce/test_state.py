@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from tests.samples.reproduction import fault
-from tests.samples.toy_language import toy_case, toy_state
+from tests.samples.toy_language import log_of, toy_case, toy_state
 
 from cutset.model.reproduction.event import OracleAnswer, RoundFinished, RoundStage
 from cutset.model.reproduction.result import LogAgreement
@@ -65,6 +65,15 @@ def test_no_round_is_left_when_time_is_up(tmp_path: Path) -> None:
 def test_logs_of_a_run_are_read_one_after_the_other_as_far_as_they_are_there(tmp_path: Path) -> None:
     subject = toy_state(toy_case(tmp_path), tmp_path).subject
     paths = [tmp_path / name for name in ("a.log", "gone.log", "b.log")]
-    paths[0].write_text("INFO:toy:one\n")
-    paths[2].write_text("INFO:toy:two\n")
+    paths[0].write_text(log_of("one"))
+    paths[2].write_text(log_of("two"))
     assert [record.message for record in subject.records_of(paths)] == ["one", "two"]
+
+
+def test_with_the_logs_of_runs_the_failure_log_is_read_by_the_formats_of_all(tmp_path: Path) -> None:
+    run = tmp_path / "run.log"
+    subject = toy_state(toy_case(tmp_path, log="12:00:01 INFO up\n12:00:02 lost\n12:00:03 lost\n"), tmp_path).subject
+    assert subject.failure[1].message == "lost"  # by its time
+
+    run.write_text("12:00:01 INFO up\n" * 9)
+    assert subject.with_logs([run], [run]).failure[1].message == "12:00:02 lost"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from cutset.model.reproduction.log import LogRecord, Observable
-from cutset.reproduce.logs.reading import sanitise
+from cutset.reproduce.logs.values import sanitise
 
 _WINDOW = 1 << 15  # lines
 _CELLS = _WINDOW * _WINDOW  # 128 MB

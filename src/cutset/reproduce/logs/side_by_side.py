@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from cutset.errors import InputError
 from cutset.model.reproduction.log import LogComparison, LogPart, LogRow
 from cutset.model.reproduction.result import FailureMessage, Reproduction
 from cutset.model.reproduction.site import FiredFault
 from cutset.reproduce.logs.dialect import LogDialect
 from cutset.reproduce.logs.difference import LogEntry, matches, text_keys
-from cutset.reproduce.logs.reading import read_log
+from cutset.reproduce.logs.formats import LogFormats
+from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.logs.timeline import align, failure_position
 
 MOST_LINES = 20_000  # of a log: comparing takes seconds then
@@ -32,21 +32,20 @@ def compare_logs(
     failure_log: str, reproduction: Reproduction, pattern: str | None, dialect: LogDialect
 ) -> LogComparison:
     """The failure log, and the log of the run that reproduced it, as far as it is still there."""
-    failure, run = log_of(failure_log, pattern, dialect), log_of_run(reproduction.folder, pattern, dialect)
-    shown = run or ComparedLog((), 0)
-    rows = side_by_side(failure, shown, reproduction)
-    return LogComparison(tuple(rows), run is not None, failure.left_out, shown.left_out)
+    text = run_text(reproduction.folder)
+    formats = formats_of(failure_log, *([] if text is None else [text]), pattern=pattern, dialect=dialect)
+    failure = log_of(failure_log, formats, dialect)
+    run = ComparedLog((), 0) if text is None else log_of(text, formats, dialect)
+    rows = side_by_side(failure, run, reproduction)
+    return LogComparison(tuple(rows), text is not None, failure.left_out, run.left_out)
 
 
-def log_of(text: str, pattern: str | None, dialect: LogDialect) -> ComparedLog:
+def log_of(text: str, formats: LogFormats, dialect: LogDialect) -> ComparedLog:
     lines = text.removesuffix("\n").split("\n")  # as `read_log` counts them; there are other ends of lines
     half = MOST_LINES // 2
     left_out = max(0, len(lines) - MOST_LINES)
     kept = lines[:half] + lines[-half:] if left_out else lines
-    try:
-        records = read_log(kept, pattern, dialect=dialect)
-    except InputError:  # the pattern fits no line: a run may have printed nothing but its end
-        records = read_log(kept, dialect=dialect)
+    records = read_log(kept, formats, dialect=dialect)
     starts = [record.line - 1 for record in records]
     parts = [
         LogPart(
@@ -59,8 +58,8 @@ def log_of(text: str, pattern: str | None, dialect: LogDialect) -> ComparedLog:
     return ComparedLog(tuple(parts), left_out)
 
 
-def log_of_run(folder: Path, pattern: str | None, dialect: LogDialect) -> ComparedLog | None:
-    """By the folder of its round. None if it is no longer there."""
+def run_text(folder: Path) -> str | None:
+    """The log of a run, by the folder of its round. None if it is no longer there."""
     try:
         # The workload may have logged elsewhere than to its output; how the round ended is recorded with where.
         paths = json.loads((folder / "meta.json").read_text())["logs"]
@@ -72,7 +71,7 @@ def log_of_run(folder: Path, pattern: str | None, dialect: LogDialect) -> Compar
             texts.append(_where(folder, path).read_text(errors="replace"))
         except OSError:
             return None
-    return log_of("".join(texts), pattern, dialect)
+    return "".join(texts)
 
 
 def _where(folder: Path, path: str) -> Path:

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cutset.model.reproduction.log import LogRecord
+from cutset.reproduce.logs.levels import contradict
 
 _PREFIX = 3  # characters by which statements are found
 _CONFUSABLE = 4  # a message of fewer known characters than this is any message
-_SAME_LEVEL = {"WARN": "WARNING", "FATAL": "CRITICAL", "ERR": "ERROR", "CRIT": "CRITICAL"}
 
 Parts = tuple[str | None, ...]  # of a text; None where it is not known before the program runs
 
@@ -100,10 +100,9 @@ def statement_of(record: LogRecord, statements: StatementIndex) -> LogStatement 
     best, best_rank = None, (False, -1, False)
     message = record.message.strip()
     first_line = message.partition("\n")[0].rstrip()
-    level = usual_level(record.level)
     for statement in (*statements.by_prefix.get(message[:_PREFIX], ()), *statements.floating):
         same_logger = _same_logger(record.logger, statement.logger)
-        if same_logger is False or (level and statement.level and level != statement.level):
+        if same_logger is False or contradict(record.level, statement.level):
             continue
         rank = (statement.specificity >= _CONFUSABLE, statement.specificity, bool(same_logger))
         if rank <= best_rank or not (rank[0] or same_logger):
@@ -113,10 +112,6 @@ def statement_of(record: LogRecord, statements: StatementIndex) -> LogStatement 
         ):
             best, best_rank = statement, rank
     return best
-
-
-def usual_level(level: str) -> str:
-    return _SAME_LEVEL.get(level.upper(), level.upper())
 
 
 def _same_logger(record: str, statement: str) -> bool | None:

@@ -6,7 +6,8 @@ that logs its parameter has it.
 
 from collections import defaultdict
 
-from cutset.reproduce.logs.statements import LogStatement, Parts, joined, pattern_of, usual_level
+from cutset.reproduce.logs.levels import usual_level
+from cutset.reproduce.logs.statements import LogStatement, Parts, joined, pattern_of
 from cutset.reproduce.python.loggers import LEVELS, OWN_KEYWORDS, is_logging, logger_name, logger_names, message_slot
 from cutset.reproduce.python.messages import brace_parts, percent_parts
 from cutset.reproduce.python.syntax import EventKind, PythonProgram, Write

@@ -7,16 +7,21 @@ from hypothesis import strategies as st
 from tests.samples.reproduction import FAILURE_LOG, MESSAGES, RUN_LOG, fault, reproduction
 
 from cutset.reproduce.logs import side_by_side as compared
-from cutset.reproduce.logs.side_by_side import MOST_LINES, ComparedLog, compare_logs, line_in_failure_log, side_by_side
+from cutset.reproduce.logs.reading import formats_of
+from cutset.reproduce.logs.side_by_side import (
+    MOST_LINES,
+    ComparedLog,
+    compare_logs,
+    line_in_failure_log,
+    run_text,
+    side_by_side,
+)
 from cutset.reproduce.python.log_dialect import PythonLogs
 
 
 def log_of(text: str, pattern: str | None = None) -> ComparedLog:
-    return compared.log_of(text, pattern, PythonLogs())
-
-
-def log_of_run(folder: Path) -> ComparedLog | None:
-    return compared.log_of_run(folder, None, PythonLogs())
+    dialect = PythonLogs()
+    return compared.log_of(text, formats_of(text, pattern=pattern, dialect=dialect), dialect)
 
 
 FAILURE, RUN = log_of(FAILURE_LOG), log_of(RUN_LOG)
@@ -90,22 +95,21 @@ def test_a_very_long_log_keeps_its_ends_and_their_line_numbers() -> None:
 
 def test_the_log_of_a_run_is_where_the_round_says(tmp_path: Path) -> None:
     (tmp_path / "run.log").write_text("printed\n")
-    assert log_of_run(tmp_path) == log_of("printed\n", None)
+    assert run_text(tmp_path) == "printed\n"
 
     (tmp_path / "app.log").write_text(RUN_LOG)
     (tmp_path / "meta.json").write_text(json.dumps({"logs": [str(tmp_path / "app.log")]}))
-    assert log_of_run(tmp_path) == RUN
+    assert run_text(tmp_path) == RUN_LOG
 
 
-def test_a_log_that_the_users_pattern_does_not_fit_is_read_all_the_same() -> None:
-    pattern = r"(?P<level>[A-Z]+) (?P<message>.*)"
-
-    assert [part.lines for part in log_of("killed\n", pattern).parts] == [("killed",)]
-    assert log_of("", pattern).parts == ()
+def test_a_run_that_the_users_pattern_does_not_fit_is_read_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text("killed\n")
+    found = compare_logs("ERROR lost\n", reproduction(tmp_path), r"(?P<level>[A-Z]+) (?P<message>.*)", PythonLogs())
+    assert [row.run.lines for row in found.rows if row.run] == [("killed",)]
 
 
 def test_a_log_that_is_gone_is_none(tmp_path: Path) -> None:
-    assert log_of_run(tmp_path) is None
+    assert run_text(tmp_path) is None
     compared_with_none = compare_logs(FAILURE_LOG, reproduction(tmp_path), None, PythonLogs())
     assert not compared_with_none.has_run
     assert [row.failure.record.line for row in compared_with_none.rows if row.failure] == [1, 2, 3, 7, 8, 9]

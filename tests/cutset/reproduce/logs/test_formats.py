@@ -1,0 +1,145 @@
+import json
+
+import pytest
+from tests.samples.small_programs import read_python_log
+
+from cutset.errors import InputError, UsageError
+from cutset.reproduce.logs.reading import formats_of, read_log
+from cutset.reproduce.python.log_dialect import PythonLogs
+
+TRACEBACK = [
+    "Traceback (most recent call last):",
+    '  File "/srv/app/store.py", line 12, in save',
+    "    self.file.write(data)",
+    "OSError: [Errno 28] No space left on device",
+]
+
+
+@pytest.mark.parametrize(
+    ("line", "thread", "logger", "level", "message"),
+    [
+        ("2026-11-15 19:29:26,843 DEBUG [MainThread] asyncio: Using it", "MainThread", "asyncio", "DEBUG", "Using it"),
+        ("2026-11-15T19:29:26.843Z INFO [T-1 (run)] a.b: hi: there", "T-1 (run)", "a.b", "INFO", "hi: there"),
+        ("2026-11-15 19:29:26,843 WARN [io] w.Thread(mail): lost", "io", "w.Thread(mail)", "WARNING", "lost"),
+        ("INFO:root:hello world", "", "root", "INFO", "hello world"),
+        ("WARNING  app.db:test_db.py:51 slow query", "", "app.db", "WARNING", "slow query"),
+        ('INFO:     127.0.0.1:5000 - "GET /" 200 OK', "", "", "INFO", '127.0.0.1:5000 - "GET /" 200 OK'),
+        ("[2024-01-01 12:00:00 +0000] [1234] [INFO] Booting worker", "1234", "", "INFO", "Booting worker"),
+        ("[2024-01-01 12:00:00,123: ERROR/ForkPoolWorker-1] Failed", "ForkPoolWorker-1", "", "ERROR", "Failed"),
+        ("2024-01-01 12:00:00,123 - app.db - ERROR - lost: 3", "", "app.db", "ERROR", "lost: 3"),
+        ("2024-01-01 12:00:00.123 | INFO     | __main__:main:12 - hello", "", "__main__", "INFO", "hello"),
+        ("2024-01-01 12:00:00 [info     ] user is in   [app.auth] user=5", "", "app.auth", "INFO", "user is in user=5"),
+        ("2024-01-01 12:00:00 [scrapy.core] INFO: Spider opened", "", "scrapy.core", "INFO", "Spider opened"),
+        ("[2024-01-01 12:00:00,123] CRITICAL in app: down", "", "app", "CRITICAL", "down"),
+        ("[E 240101 12:00:00 web:2271] 500 GET /", "", "web", "ERROR", "500 GET /"),
+        ("Jan  1 12:00:00 host sshd[123]: session opened", "123", "sshd", "", "session opened"),
+        ("1700000000.123 INFO app.x: message", "", "app.x", "INFO", "message"),
+        ("INFO  [alembic.runtime.migration] Context impl", "", "alembic.runtime.migration", "INFO", "Context impl"),
+        ("2024-01-01 12:00:00.123 ERROR (MainThread) [home.loader] gone", "MainThread", "home.loader", "ERROR", "gone"),
+        ("2024-01-01 12:00:00.123 1234 INFO nova.compute [r-1] up", "1234", "nova.compute", "INFO", "[r-1] up"),
+        ("2024-01-01 12:00:00.123  INFO 17 --- [main] o.s.X : up", "17/main", "o.s.X", "INFO", "up"),
+        ("2024-01-01 12:00:00,1 [pool-1] FATAL com.x.Y - out", "pool-1", "com.x.Y", "CRITICAL", "out"),
+        ("2021-08-20 01:05:21,542 [myid:] - INFO  [main:Server@47] - No test", "main", "Server@47", "INFO", "No test"),
+        (".2022-05-10 16:25:27,880 - INFO  [x [y:1]:Data$Z@9] - go", "x [y:1]", "Data$Z@9", "INFO", "go"),
+        ("12:00:00 INFO starting", "", "", "INFO", "starting"),
+        ('time=12:00 level=info msg="hello there" logger=shop thread=T-1', "T-1", "shop", "INFO", "hello there"),
+        ("event='order placed' level='error' order=7", "", "", "ERROR", "order placed"),
+        ("\x1b[32m2024-01-01 12:00:00\x1b[0m \x1b[1mINFO\x1b[0m [T] a: b", "T", "a", "INFO", "b"),
+        ("Loading model...", "", "", "", "Loading model..."),
+    ],
+)  # fmt: skip
+def test_a_line_of_a_common_format_is_read_into_its_fields(line, thread, logger, level, message):
+    (record,) = read_python_log(line)
+    assert (record.thread, record.logger, record.level, record.message) == (thread, logger, level, message)
+
+
+def test_json_lines_are_read_by_their_usual_keys():
+    lines = [
+        json.dumps(
+            {"asctime": "now", "levelname": "ERROR", "name": "shop.cart", "message": "gone", "threadName": "T-1"}
+        ),
+        json.dumps({"severity": "warning", "logger": "x", "event": "slow", "exception": "\n".join(TRACEBACK)}),
+        json.dumps({"level": 40, "msg": "late", "pid": 17}),
+    ]
+    first, second, third = read_python_log("\n".join(lines))
+    assert (first.level, first.logger, first.message, first.thread) == ("ERROR", "shop.cart", "gone", "T-1")
+    assert (second.level, second.message, second.traceback) == ("WARNING", "slow", tuple(TRACEBACK))
+    assert (third.level, third.message, third.thread) == ("ERROR", "late", "17")
+
+
+def test_a_log_with_two_formats_is_read_by_both():
+    log = ["2024-01-01 12:00:00 INFO [T] app: one"] * 9 + ["INFO:     Application startup complete."]
+    records = read_python_log(log)
+    assert [record.logger for record in records] == ["app"] * 9 + [""]
+    assert records[-1].message == "Application startup complete."
+
+
+def test_words_before_a_colon_are_no_loggers_where_most_messages_have_none():
+    log = [
+        "12:00:01 INFO started",
+        "12:00:02 INFO listening on 80",
+        "12:00:03 INFO worker: up",
+        "12:00:04 INFO stopped",
+    ]
+    assert {record.logger for record in read_python_log(log)} == {""}
+
+
+def test_a_pattern_of_the_user_names_the_fields():
+    records = read_python_log("<7> cart | boom\n<3> shop | late", r"<\d> (?P<logger>\w+) \| (?P<message>.*)")
+    assert [(record.logger, record.message) for record in records] == [("cart", "boom"), ("shop", "late")]
+
+
+def test_a_pattern_of_the_user_may_start_with_blanks():
+    records = read_python_log("   INFO up\nWARNING low\n", r" *(?P<level>[A-Z]+) (?P<message>.*)")
+    assert [(record.level, record.message) for record in records] == [("INFO", "up"), ("WARNING", "low")]
+
+
+def test_a_pattern_that_cannot_work_is_refused_with_the_reason():
+    with pytest.raises(UsageError, match="no regular expression"):
+        read_python_log("x", "(")
+    with pytest.raises(UsageError, match="no group named `message`"):
+        read_python_log("x", r"(?P<level>\w+)")
+    with pytest.raises(InputError, match="none of 2 lines; the first is 'x'"):
+        read_python_log("x\ny", r"\d(?P<message>.*)")
+
+
+def read_together(*logs):
+    formats = formats_of(*logs, dialect=PythonLogs())
+    return [[(each.level, each.message) for each in read_log(log, formats, dialect=PythonLogs())] for log in logs]
+
+
+def test_the_same_line_is_read_alike_in_all_logs_of_a_case():
+    started, stopped, noise = "12:00:01 INFO started", "12:00:02 ERROR stopped", "12:00:03 listening"
+    failure, good = [started, stopped, noise, noise, noise], [started] * 9 + [noise]
+
+    first, second = read_together(failure, good)
+    assert first[0] == second[0] == ("INFO", "started")
+    assert first[2] == second[-1]
+
+
+def test_strict_formats_are_accepted_together_where_none_of_them_explains_most():
+    log = ["2024-01-01 12:00:00 INFO [T] app: one", "INFO:     two", "[2024-01-01 12:00:00,123: INFO/W-1] three"] * 3
+    ((one, two, three, *_),) = read_together(log)
+    assert [one, two, three] == [("INFO", "one"), ("INFO", "two"), ("INFO", "three")]
+
+
+def test_a_loose_format_is_for_logs_that_all_have_it():
+    loose = ["INFO one", "INFO two", "ERROR three"]
+    assert read_together(loose, loose)[1] == [("INFO", "one"), ("INFO", "two"), ("ERROR", "three")]
+    other = ["12:00:00 got it", "12:00:01 done", "12:00:02 bye"]
+    assert read_together(loose, other)[0] == [("", line) for line in loose]
+
+
+@pytest.mark.parametrize(
+    ("level", "usual"),
+    [("CRIT", "CRITICAL"), ("ERRO", "ERROR"), ("DEBG", "DEBUG"), ("EMERG", "CRITICAL"), ("VERBOSE", "TRACE")],
+)
+def test_levels_have_other_names_elsewhere(level, usual):
+    assert read_together([f"2024-01-01 12:00:00,123 {level} spawned"]) == [[(usual, "spawned")]]
+
+
+def test_a_level_of_the_programs_own_stands_where_others_do():
+    log = ["2024-01-01 12:00:00 INFO [T] app: one"] * 3 + ["2024-01-01 12:00:00 AUDIT [T] app: two"]
+    log += ["2024-01-01 12:00:00 Level 25 [T] app: three", "printed"]
+    (records,) = read_together(log)
+    assert records[3:] == [("AUDIT", "two"), ("LEVEL 25", "three"), ("", "printed")]

@@ -1,0 +1,32 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cutset.reproduce.logs.values import sanitise
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("took 3.5 ms, -1e-05 left", "took * ms, * left"),
+        ("worker 3f2a1b9c is up", "worker * is up"),
+        ("<Job object at 0x7f38f8d73810>", "<Job object at *>"),
+        ("message 3f2a1b9c-abcd-beef-dead-e0116dc3387b lost", "message * lost"),
+        ("connected to 127.0.0.1:5000 and [fe80::1]:80", "connected to * and [*]:*"),
+        ("found ['lobby', 'floor1'] in {'a': 1}", "found [*] in {*}"),
+        ("cannot open /var/lib/x.db or ./y or C:\\z", "cannot open * or * or *"),
+        ("GET https://example.org/a?b=c failed", "GET * failed"),
+        ("next run at 2026-11-15 19:29:26.958066+00:00 (in 2s)", "next run at * (in *)"),
+        ("expires Sat, 15 Nov 2026 19:29:26 GMT", "expires * GMT"),
+        ("used 12.5MB of 2 GiB", "used * of * GiB"),
+        ("can't reach user's queue 'mail'", "can't reach user's queue *"),
+        ("mail to ann@example.org bounced", "mail to * bounced"),
+    ],
+)
+def test_what_differs_between_runs_is_replaced(message, expected):
+    assert sanitise(message) == expected
+
+
+@given(st.integers(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.uuids(), st.uuids())
+def test_messages_that_differ_in_values_only_are_the_same(one, other, number, left, right):
+    assert sanitise(f"job {left} of {one}: {number!r} s") == sanitise(f"job {right} of {other}: 1.5 s")
