@@ -123,6 +123,9 @@ class ToyProgram:
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
         return {}
 
+    def contexts(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
+        return {}
+
     def effects(self, failure: Sequence[LogRecord], kinds: Collection[FaultKind], delay_s: float) -> EffectsOf:
         return lambda site, wanted: [SiteEffect("fail()", "whatever is tried can fail", 0)]
 

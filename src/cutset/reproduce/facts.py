@@ -104,7 +104,7 @@ def gather_facts(
         seen += [replace(reader.sightings[key.removeprefix(_ABSENT)], key=key, missing=True) for key in few]
     graph = program.causal_graph(dict.fromkeys(seen))
     near = reaches(graph)
-    traced = program.arising(failure)
+    traced, contexts = program.arising(failure), program.contexts(failure)
     facts = []
     reasons = {}
     for number, site in enumerate(program.sites):
@@ -118,6 +118,7 @@ def gather_facts(
                 tuple(effect.text for effect in found),
                 tuple(traced.get(number, ())),
                 tuple(effect.cost for effect in found),
+                tuple(contexts.get(number, ())),
             )
         )
     return SearchFacts(tuple(facts), tuple(observables), graph, timed(good[0], failed, observables), reasons, few)

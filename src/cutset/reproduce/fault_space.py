@@ -248,7 +248,7 @@ class FaultSpace:
     def _elsewhere(self, site: int, visit: Visit) -> bool:
         """A stack trace of the failure log shows how the site was called, and not so."""
         contexts = self.sites[site].contexts
-        return bool(contexts) and not any(f"{visit.within} < ".startswith(f"{each} < ") for each in contexts)
+        return bool(contexts) and not any(_agree(visit.within, each) for each in contexts)
 
     def _of_thread(self, site: int, key: str, visits: Collection[Visit]) -> Collection[Visit]:
         """Where a stack trace shows the site, the thread that logged it was there; tasks do not tell their names."""
@@ -259,6 +259,12 @@ class FaultSpace:
 
 
 _Step = tuple[int, float, list[tuple[Moment, str]]]  # its cost, T, and what is tried in it
+
+
+def _agree(one: str, other: str) -> bool:
+    """Of two calling contexts, one may end sooner: a stack trace where it was caught, that of a visit at its limit."""
+    shorter, longer = sorted((f"{one} < ", f"{other} < "), key=len)
+    return longer.startswith(shorter)
 
 
 def _spread(instances: Sequence[_Item]) -> Iterator[_Item]:

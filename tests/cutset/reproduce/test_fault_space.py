@@ -2,7 +2,7 @@ from math import inf
 
 from cutset.model.reproduction.log import Observable
 from cutset.model.reproduction.site import SiteFault, Visit
-from cutset.reproduce.fault_space import ANY, FaultSpace, RoundKnowledge, SiteFacts
+from cutset.reproduce.fault_space import ANY, NEIGHBOURS, FaultSpace, RoundKnowledge, SiteFacts
 from cutset.reproduce.strategies import STRATEGIES, SiteStrategyName
 
 FIRST, SECOND = Observable("first", "", 10), Observable("second", "", 20)
@@ -102,6 +102,43 @@ def test_where_a_stack_trace_shows_a_site_the_thread_that_logged_it_was_there():
     visits = [visit(0, 1, 9, "Thread-7"), visit(0, 2, 2, "worker-3")]
     logged = Observable("first", "worker-12", 10)
     assert ranked(space(facts, visits=visits, observables=(logged,)))[0] == (0, 2, "a")
+
+
+def test_executions_are_counted_within_their_calling_context() -> None:
+    visits = [
+        Visit(0, 1, 1, 0, "", "io.py:write < log.py:flush", 1),
+        Visit(0, 2, 2, 0, "", "io.py:write < queue.py:push", 1),
+        Visit(0, 3, 3, 0, "", "io.py:write < log.py:flush", 2),
+    ]
+    found = space(SiteFacts("write", {"first": 1}, ("a",)), visits=visits)
+    assert found.moments.keys() == {
+        (0, (1, "io.py:write < log.py:flush")),
+        (0, (2, "io.py:write < log.py:flush")),
+        (0, (1, "io.py:write < queue.py:push")),
+    }
+
+
+def test_where_a_stack_trace_shows_how_a_site_was_called_such_calls_come_first() -> None:
+    visits = [
+        Visit(0, 1, 1, 0, "", "io.py:write < log.py:flush < app.py:main", 1),
+        Visit(0, 2, 9, 0, "", "io.py:write < queue.py:push < app.py:main", 1),  # further from the message
+    ]
+    facts = SiteFacts("write", {"first": 1}, ("a",), contexts=("io.py:write < queue.py:push",))
+    (candidate,) = space(facts, visits=visits).rank(BEST, RoundKnowledge())
+    assert candidate.choices == (SiteFault(0, 1, "a", "io.py:write < queue.py:push < app.py:main"),)
+
+
+def test_a_fault_that_brought_every_message_is_tried_at_neighbouring_moments_before_all_else() -> None:
+    far = SiteFacts("far", {"first": 9}, ("a",))
+    near = SiteFacts("near", {"first": 1}, ("a",))
+    found = space(near, far, visits=[visit(0, 1, 1), *(visit(1, n, n) for n in range(1, 20))])
+    knowledge = RoundKnowledge(near={(1, "a"): (10, "")}, tried={SiteFault(1, 10, "a")})
+    tried = []
+    for _ in range(NEIGHBOURS + 1):
+        best = found.rank(BEST, knowledge)[0]
+        tried.append((best.site, best.choices[0].occurrence))
+        knowledge.tried.add(best.choices[0])
+    assert tried == [(1, 9), (1, 11), (1, 8), (1, 12), (1, 7), (1, 13), (0, 1)]
 
 
 def test_a_fault_is_of_the_first_process_that_gets_there():

@@ -15,6 +15,7 @@ class Origin:
     function: int  # its row in the tables of the program
     line: int
     type: str  # of the exception, as the traceback names it
+    context: str = ""  # the calling context that the traceback shows, as in `Visit`, out to where it was caught
 
     def __str__(self) -> str:
         return f"{self.module}:{self.line}"

@@ -1,6 +1,6 @@
 """Python, as a search for the fault behind a failure needs it."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from cutset.model.reproduction.log import LogRecord
 from cutset.model.reproduction.site import FaultKind, FiredFault, Site
 from cutset.reproduce.front_end import EffectsOf
 from cutset.reproduce.graph.causal import CausalGraph
-from cutset.reproduce.logs.recognition import Sighting, sighting
+from cutset.reproduce.logs.recognition import Origin, Sighting, sighting
 from cutset.reproduce.logs.statements import index_statements
 from cutset.reproduce.python.causal import causal_graph
 from cutset.reproduce.python.effects import effects_of
@@ -69,12 +69,23 @@ class PythonAnalysis:
         found: dict[int, dict[str, None]] = {}
         for record in records:
             messages = dict(exceptions_in([record]))
-            for origin in origins(record, self._source):
+            for number, origin in self._arising(record):
                 effect = construct(origin.type or "Exception", messages.get(origin.type, ""))
-                for number in self._sites_of.get(origin.function, ()):
-                    if self.sites[number].line <= origin.line <= self.sites[number].end_line:
-                        found.setdefault(number, {})[effect] = None
+                found.setdefault(number, {})[effect] = None
         return {number: list(effects) for number, effects in found.items()}
+
+    def contexts(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
+        found: dict[int, dict[str, None]] = {}
+        for record in records:
+            for number, origin in self._arising(record):
+                found.setdefault(number, {})[origin.context] = None
+        return {number: list(contexts) for number, contexts in found.items()}
+
+    def _arising(self, record: LogRecord) -> Iterator[tuple[int, Origin]]:
+        for origin in origins(record, self._source):
+            for number in self._sites_of.get(origin.function, ()):
+                if self.sites[number].line <= origin.line <= self.sites[number].end_line:
+                    yield number, origin
 
     @cached_property
     def _sites_of(self) -> dict[int, list[int]]:

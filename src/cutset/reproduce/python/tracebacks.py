@@ -6,8 +6,9 @@ awaited ("Task exception was never retrieved"), of the interpreter's end; chaine
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import PurePosixPath
 
 from cutset.model.reproduction.log import LogRecord
@@ -16,6 +17,7 @@ from cutset.reproduce.python.syntax import MODULE, PythonProgram
 
 _FRAME = re.compile(r'\s*(?:[|+-]\s*)*File "(?P<path>.+?)", line (?P<line>\d+)(?:, in (?P<name>.+))?')
 _TYPE = re.compile(r"(?:[|+-]\s*)*(?P<type>[A-Za-z_][\w.]*)(?::\s|$)")
+_COMPREHENSIONS = ("<listcomp>", "<dictcomp>", "<setcomp>")
 _START = "Traceback (most recent call last)"
 
 
@@ -47,11 +49,18 @@ def index_source(program: PythonProgram) -> SourceIndex:
 def origins(record: LogRecord, source: SourceIndex) -> Iterator[Origin]:
     lines = record.traceback or (record.message.splitlines() if _START in record.message else ())
     for frames, kind in _stacks(lines):
-        for path, line, name in reversed(frames):
-            place = _locate(source, path, line, name)
-            if place is not None:
-                yield Origin(source.program.functions[place].module, place, line, kind)
-                break
+        located = ((path, line, name, _locate(source, path, line, name)) for path, line, name in reversed(frames))
+        inside = [(path, line, name, place) for path, line, name, place in located if place is not None]
+        if inside:
+            _, line, _, place = inside[0]
+            context = _context((path, name) for path, _, name, _ in inside)
+            yield Origin(source.program.functions[place].module, place, line, kind, context)
+
+
+def _context(frames: Iterable[tuple[str, str]]) -> str:
+    """As the hook in the workload names it: comprehensions are part of their function, recursion is one call."""
+    names = [f"{_parts(path)[-1]}:{name.rpartition('.')[2]}" for path, name in frames if name not in _COMPREHENSIONS]
+    return " < ".join(name for name, _ in groupby(names))
 
 
 def _stacks(lines: Sequence[str]) -> Iterator[tuple[list[tuple[str, int, str]], str]]:
@@ -68,9 +77,13 @@ def _stacks(lines: Sequence[str]) -> Iterator[tuple[list[tuple[str, int, str]], 
         yield frames, ""
 
 
+def _parts(path: str) -> tuple[str, ...]:
+    return PurePosixPath(path.replace("\\", "/")).parts
+
+
 def _locate(source: SourceIndex, path: str, line: int, name: str) -> int | None:
     """The innermost function around the line, of the module whose path ends like the frame's."""
-    parts = PurePosixPath(path.replace("\\", "/")).parts
+    parts = _parts(path)
     for tail, module in source.modules.get(parts[-1] if parts else "", ()):
         if parts[-len(tail) :] != tail:
             continue

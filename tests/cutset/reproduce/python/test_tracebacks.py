@@ -55,6 +55,7 @@ def test_a_logged_traceback_adds_its_place_to_the_statement(tmp_path):
     assert seen.key == "app.work:6 raised at app.work:9"
     assert seen.statement is not None
     assert [(str(one), one.type) for one in seen.origins] == [("app.work:9", "ConnectionResetError")]
+    assert seen.origins[0].context == "work.py:inner < work.py:outer"
 
 
 @pytest.mark.parametrize(
