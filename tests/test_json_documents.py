@@ -31,7 +31,7 @@ from cutset.report.drill.terminal import plan_document, results_document
 from cutset.report.hardening.json import to_document as hardening_document
 from cutset.report.impact.comparison import compare, comparison_document
 from cutset.report.impact.json import history_document, impact_document
-from cutset.report.reproduction.terminal import to_document as reproduction_document
+from cutset.report.reproduction.json import to_document as reproduction_document
 from cutset.report.survey import classes, endpoints, graph, ingest, rank, request_class, traces, workflows
 from cutset.report.traffic import replay, templates
 from cutset.select.api_rank import Preference

@@ -1,5 +1,6 @@
 """A queue on disk that loses its work for good, since one write of its index failed; and how that was found."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from cutset.model.reproduction.log import LogComparison
@@ -8,6 +9,8 @@ from cutset.model.reproduction.result import (
     CausalKind,
     CausalStep,
     FailureMessage,
+    LogAgreement,
+    LogLine,
     Reproduction,
     ReproductionResult,
 )
@@ -50,13 +53,14 @@ Traceback (most recent call last):
 OSError: [Errno 5] Input/output error
 2026-11-17 09:12:00,105 WARNING [MainThread] diskqueue: queue is read-only, dropping item-3
 2026-11-17 09:12:00,106 WARNING [MainThread] diskqueue: queue is read-only, dropping item-4
+2026-11-17 09:12:00,107 WARNING [MainThread] diskqueue: not compacted
 """
 
-WRITE = CausalStep(CausalKind.EXTERNAL, "diskqueue", "DiskQueue._write_index", 11, "file.write")
-ESCAPE = CausalStep(CausalKind.INTERNAL, "diskqueue", "DiskQueue.push", 4, "self._write_index")
-HANDLER = CausalStep(CausalKind.HANDLER, "diskqueue", "DiskQueue.push", 5, "except OSError")
-LOG_ERROR = CausalStep(CausalKind.LOCATION, "diskqueue", "DiskQueue.push", 6, "log.error")
-BREAK = CausalStep(CausalKind.LOCATION, "diskqueue", "DiskQueue.push", 7, "self.broken = True")
+WRITE = CausalStep(CausalKind.EXTERNAL, "diskqueue", "DiskQueue._write_index", 11, "file.write", observed=True)
+ESCAPE = CausalStep(CausalKind.INTERNAL, "diskqueue", "DiskQueue.push", 4, "self._write_index", observed=True)
+HANDLER = CausalStep(CausalKind.HANDLER, "diskqueue", "DiskQueue.push", 5, "except OSError", observed=True)
+LOG_ERROR = CausalStep(CausalKind.LOCATION, "diskqueue", "DiskQueue.push", 6, "log.error", observed=True)
+BREAK = CausalStep(CausalKind.LOCATION, "diskqueue", "DiskQueue.push", 7, "self.broken = True", observed=False)
 BROKEN = CausalStep(CausalKind.CONDITION, "diskqueue", "DiskQueue.push", 3, "self.broken")
 
 CASE = CaseSummary(("diskqueue",), ("python", "workload.py"), "log:kept 3", log_lines=9)
@@ -67,6 +71,8 @@ MESSAGES = (
     FailureMessage(9, "compacted", False, False, ()),
     FailureMessage(9, "pushed item", True, True, (WRITE,)),
 )
+
+AGREEMENT = LogAgreement(explained=4, lacking=(LogLine(9, "compacted"),), added=(LogLine(9, "not compacted"),))
 
 
 def fault(path: str = "diskqueue.py", **changed: object) -> FiredFault:
@@ -95,8 +101,17 @@ def reproduction(folder: Path, *faults: FiredFault, **changed: object) -> Reprod
         "repeats": 2,
         "repeated": 2,
         "messages": MESSAGES,
+        "unlike": 2,
+        "agreement": AGREEMENT,
     }
     return Reproduction(**(fields | changed))  # type: ignore[arg-type]
+
+
+def faithful(folder: Path, *faults: FiredFault, **changed: object) -> Reproduction:
+    """Whose log is the failure log's."""
+    messages = tuple(replace(message, shown=True) for message in MESSAGES)
+    fields: dict[str, object] = {"unlike": 0, "agreement": LogAgreement(explained=5), "messages": messages}
+    return reproduction(folder, *faults, **(fields | changed))
 
 
 def result(

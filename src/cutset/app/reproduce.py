@@ -16,9 +16,9 @@ from cutset.model.reproduction.log import LogComparison
 from cutset.model.reproduction.result import ReproductionResult
 from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.report.replaying import from_here
+from cutset.report.reproduction.json import to_document
 from cutset.report.reproduction.markdown import to_markdown
 from cutset.report.reproduction.page import reproduction_page
-from cutset.report.reproduction.terminal import to_document
 from cutset.reproduce.front_end import FrontEnd
 from cutset.reproduce.logs.side_by_side import compare_logs
 from cutset.reproduce.loop import reproduce as search
@@ -72,8 +72,9 @@ async def reproduce(plan: ReproductionPlan) -> AsyncIterator[ReproductionEvent]:
     with open_ledger(plan.store) as ledger, (resumed_run if plan.resumes else new_run)(ledger, started) as run:
         folder = run_folder(plan.store, run)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_private(folder / CASE, case_text(plan.given))
-        write_private(folder / FAILURE_LOG, plan.case.failure_log)  # logs rotate, and reports show it again
+        # Logs rotate, and pipes are read once: a resumption and reports have a copy.
+        write_private(folder / CASE, case_text(replace(plan.given, log=FAILURE_LOG)))
+        write_private(folder / FAILURE_LOG, plan.case.failure_log)
         past = ledger.events(run)
         yield next(event for event in past if isinstance(event, RunStarted))
         is_prepared = False
@@ -84,11 +85,15 @@ async def reproduce(plan: ReproductionPlan) -> AsyncIterator[ReproductionEvent]:
                 is_prepared |= isinstance(event, ProgramAnalysed)
                 yield event
                 if isinstance(event, ReproductionFinished):
-                    yield _finish(ledger, run, "" if event.result.best else "it was not reproduced")
+                    yield _finish(ledger, run, _left_to_do(event.result))
         except CutsetError:
             if not is_prepared:
                 _finish(ledger, run, "")  # it cannot work: there is nothing to resume
             raise
+
+
+def _left_to_do(result: ReproductionResult) -> str:
+    return result.stopped or ("" if result.reproduced else "it was not reproduced")
 
 
 def _finish(ledger: Ledger, run: str, reason: str) -> RunFinished:
@@ -157,6 +162,13 @@ def result_of(events: Iterable[object]) -> ReproductionResult | None:
     return results[-1] if results else None
 
 
+def found_so_far(store: Path, run: str) -> ReproductionResult | None:
+    """By a search that was interrupted; None if nothing was."""
+    with open_existing_ledger(store) as ledger:
+        result = result_of(ledger.events(run))
+    return result if result is not None and result.best is not None else None
+
+
 def recorded_logs(store: Path, run: str, result: ReproductionResult) -> LogComparison | None:
     """The logs of a search that is over, side by side, wherever its store is now; None if they were not kept."""
     folder = run_folder(store, run)
@@ -168,11 +180,13 @@ def recorded_logs(store: Path, run: str, result: ReproductionResult) -> LogCompa
 
 
 def remove_rounds(plan: ReproductionPlan, run: str, result: ReproductionResult) -> None:
-    """They are many, and of no use once the search has succeeded; one that gave up may go on, and looks at some."""
+    """They are many, and of no use once the search has succeeded; one that may go on looks at some."""
+    if _left_to_do(result):
+        return
     shown = (result.best, result.first_found, *result.alternatives)
     kept = {reproduction.folder.resolve() for reproduction in shown if reproduction is not None}
     for path in run_folder(plan.store, run).glob("round-*"):
-        if result.best is not None and path.resolve() not in kept:
+        if path.resolve() not in kept:
             shutil.rmtree(path, ignore_errors=True)
 
 

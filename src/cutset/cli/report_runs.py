@@ -16,7 +16,8 @@ from cutset.model.drill import session_of
 from cutset.model.run import Loop, RunStarted
 from cutset.report.drill.terminal import result_lines, results_document
 from cutset.report.replaying import replay_command
-from cutset.report.reproduction.terminal import to_document, to_lines
+from cutset.report.reproduction.json import to_document
+from cutset.report.reproduction.terminal import to_lines
 
 SHOWN = (Loop.DRILL, Loop.REPRODUCTION)
 

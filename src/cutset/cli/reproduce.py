@@ -1,8 +1,7 @@
 """`cutset reproduce`: find the fault behind a failure log, and write a script that brings the failure back."""
 
-import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from cutset.app.reproduce import (
     ReportFiles,
     ReproductionPlan,
     create_folder,
+    found_so_far,
     plan_reproduction,
     plan_resumption,
     remove_rounds,
@@ -21,16 +21,20 @@ from cutset.app.reproduce import (
     write_results,
 )
 from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
-from cutset.cli.output import Console
+from cutset.cli.output import Console, print_document, print_lines
 from cutset.cli.reproduce_progress import SearchStanding, show_reproduction
 from cutset.cli.run import run_async
 from cutset.config.case import DEFAULT_TIMEOUT, CaseFile
 from cutset.errors import UsageError
+from cutset.model.reproduction.result import Grade, ReproductionResult
 from cutset.model.reproduction.site import FaultKind
 from cutset.model.wording import did_you_mean, known_names, sentences
-from cutset.report.reproduction.terminal import to_document, to_lines
+from cutset.report.reproduction.json import to_document
+from cutset.report.reproduction.terminal import to_lines
 from cutset.reproduce.oracle.symptoms import seconds_of
 from cutset.reproduce.strategies import STRATEGIES, SiteStrategyName
+
+EXIT_CODES = {Grade.LOG: 0, Grade.SYMPTOM: 1, Grade.NOTHING: 3}
 
 
 def reproduce_command(
@@ -41,7 +45,7 @@ def reproduce_command(
         list[str] | None,
         typer.Option("--source", "-s", help="A package or module in question, by name or path; several times."),
     ] = None,
-    log: Annotated[str | None, typer.Option("--log", "-l", help="The log of the failure.")] = None,
+    log: Annotated[str | None, typer.Option("--log", "-l", help="The log of the failure; `-`: standard input.")] = None,
     run: Annotated[
         str | None, typer.Option("--run", help="The command that exercises the system. It works when nothing fails.")
     ] = None,
@@ -50,6 +54,9 @@ def reproduce_command(
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, max=256, help="Rounds at a time.")] = None,
     rounds: Annotated[int | None, typer.Option("--rounds", min=1, help="Give up after so many. Default: 200.")] = None,
+    minutes: Annotated[
+        float | None, typer.Option("--minutes", min=0, help="Begin no round later than so. Default: no limit.")
+    ] = None,
     timeout: Annotated[
         str | None, typer.Option("--timeout", help=f"End a round after so long. Default: {DEFAULT_TIMEOUT}.")
     ] = None,
@@ -122,7 +129,8 @@ def reproduce_command(
     Runs the workload again and again with one fault at a time, chosen by how the failure log can follow from it, until
     the oracle recognises the failure. Leaves a report, a script that replays the failure, and a test for the fix.
 
-    Exit codes: 1 reproduced, 3 not reproduced, 2 wrong usage, 130 interrupted.
+    Exit codes: 0 the log is reproduced, 1 the symptom is, but the logs differ, 3 not reproduced, 2 wrong usage,
+    130 interrupted: what was found so far is reported then, too.
 
     Examples:
 
@@ -130,6 +138,7 @@ def reproduce_command(
     - `cutset reproduce case.yaml --jobs 4 --minimise`: the case from a file, four rounds at a time
     - `cutset reproduce -s shop -l f.log --run "pytest tests/test_pay.py::test_pay" --oracle "exit:1"`
     - `cutset reproduce -s shop -l f.log --run "python w.py" --oracle "hang:10s" --faults exception,hang`
+    - `kubectl logs shop | cutset reproduce case.yaml --log - --minutes 10`: the log from a pipe, and not for longer
     - `cutset reproduce --resume --rounds 500`: after an interruption, or to try harder
     """
     options = CaseFile(
@@ -146,6 +155,7 @@ def reproduce_command(
         log_pattern=log_pattern,
         prints=prints,
         rounds=rounds,
+        minutes=minutes,
         jobs=jobs,
         closer=closer,
         strategy=strategy,
@@ -158,22 +168,27 @@ def reproduce_command(
     if out is not None:
         create_folder(out)
     standing = SearchStanding(plan.settings.rounds)
+    wanted = ReportFiles(out, html, markdown)
     try:
         result = run_async(show_reproduction(reproduce(plan), standing))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):  # by SIGINT or SIGTERM
         if standing.run:
+            if found := found_so_far(plan.store, standing.run):
+                _tell(found, write_results(plan, standing.run, found, wanted), as_json=as_json)
             _say_how_to_go_on(store)
         raise
-    files = write_results(plan, standing.run, result, ReportFiles(out, html, markdown))
+    files = write_results(plan, standing.run, result, wanted)
     if not keep_rounds:
         remove_rounds(plan, standing.run, result)
+    _tell(result, files, as_json=as_json)
+    raise typer.Exit(EXIT_CODES[result.grade])
+
+
+def _tell(result: ReproductionResult, files: Mapping[str, Path], *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(to_document(result), indent=2))
+        print_document(to_document(result))
     else:
-        console = Console(highlight=False, soft_wrap=True)
-        for line in to_lines(result, files=files):
-            console.print(line)
-    raise typer.Exit(1 if result.best is not None else 3)
+        print_lines(to_lines(result, files=files))
 
 
 def _say_first(plan: ReproductionPlan) -> None:

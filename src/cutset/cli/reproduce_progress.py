@@ -24,10 +24,11 @@ from cutset.model.reproduction.event import (
     ReproductionFinished,
     RoundFinished,
 )
-from cutset.model.reproduction.result import ReproductionResult
+from cutset.model.reproduction.result import Grade, ReproductionResult
 from cutset.model.run import RunStarted
 from cutset.model.wording import count
 from cutset.report.printable import printable
+from cutset.report.reproduction.rounds import undecided
 
 SHOWN_SITES = 5
 SHOWN_MESSAGES = 3
@@ -38,11 +39,6 @@ _UNKNOWN = (
     "their texts to go by. Is the package that logs them missing from `--source`?"
 )
 _WARNING = "[yellow]warning:[/]"
-_ANSWERS = {
-    OracleAnswer.YES: "[bold red]reproduced[/]",
-    OracleAnswer.NO: "[dim]no[/]",
-    OracleAnswer.CANNOT_TELL: "[magenta]cannot tell[/]",
-}
 
 
 @dataclass(slots=True)
@@ -121,9 +117,18 @@ def lines_of(event: ReproductionEvent, standing: SearchStanding) -> list[str]:
             missing = f"{len(event.missing)} of {count(len(standing.messages), 'message')} missing"
             fault = printable(" + ".join(map(str, event.faults))) or "nothing that was armed occurred"
             # The long parts last: a narrow terminal cuts them off.
-            line = f"[bold]{event.number:>4}[/] {_ANSWERS[event.answer]}, {missing}  [dim]{event.stage}:[/] {fault}"
+            line = f"[bold]{event.number:>4}[/] {_answer(event)}, {missing}  [dim]{event.stage}:[/] {fault}"
             return [line + _reason(event), *_warnings(_new(event.problems, standing))]
     return []
+
+
+def _answer(event: RoundFinished) -> str:
+    match event.grade:
+        case Grade.LOG:
+            return "[green]✓ the log is reproduced[/]"
+        case Grade.SYMPTOM:
+            return f"[yellow]≈ the symptom is reproduced[/], logs differ in {count(event.unlike, 'message')}"
+    return "[dim]no[/]" if event.answer is OracleAnswer.NO else f"[magenta]{undecided(event)}[/]"
 
 
 def _new(problems: Sequence[str], standing: SearchStanding) -> list[str]:

@@ -5,6 +5,7 @@ Names of files are as seen from the folder of the `case.yaml`, or from the curre
 
 import os
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -25,7 +26,7 @@ from cutset.config.workload_command import (
 )
 from cutset.config.yaml import STRICT, given, read_yaml, validate
 from cutset.errors import InputError, UsageError
-from cutset.model.expect import Expect, Name, NotNegative, Positive
+from cutset.model.expect import Expect, Minutes, Name, NotNegative, Positive
 from cutset.model.reproduction.site import FaultKind
 from cutset.model.wording import did_you_mean, sentences
 from cutset.process.supervise import inherited_environment
@@ -38,6 +39,7 @@ from cutset.reproduce.strategies import SiteStrategyName
 from cutset.store.codec import to_jsonable
 
 DEFAULT_TIMEOUT = "60s"
+STANDARD_INPUT = "-"  # in place of the name of a log
 _REQUIRED = ("run", "source", "log", "oracle")
 _NEAR = 5  # names that an error proposes
 
@@ -62,6 +64,7 @@ class CaseFile:
     log_pattern: str | None = None
     prints: bool | None = None  # what `print` writes is log, too
     rounds: Positive | None = None
+    minutes: Minutes | None = None  # no round begins later; 0: no limit
     jobs: Positive | None = None
     closer: NotNegative | None = None  # rounds after the first reproduction
     strategy: SiteStrategyName | None = None
@@ -104,6 +107,8 @@ def anchored(case: CaseFile, folder: Path) -> CaseFile:
         return absolute(name)
 
     names: dict[str, Any] = {name: absolute(value) for name in ("log", "cwd") if (value := getattr(case, name))}
+    if case.log == STANDARD_INPUT:
+        names["log"] = STANDARD_INPUT
     if case.python and "/" in case.python:
         names["python"] = absolute(case.python)
     if case.source:
@@ -160,7 +165,7 @@ def build_case(case: CaseFile) -> FailureCase:
         sources=tuple(dict.fromkeys(found for name in case.source or () for found in _sources(name, paths))),
         search_path=paths,
         drivers=tuple(dict.fromkeys((*(case.driver or ()), *files_named(words, folder)))),
-        failure_log=_read_failure_log(Path(case.log or "")),
+        failure_log=read_failure_log(case.log or ""),
         workload=Workload(
             command=tuple(words),
             timeout_s=seconds_of(str(case.timeout or DEFAULT_TIMEOUT)),
@@ -209,18 +214,19 @@ def _importable(paths: Sequence[str]) -> set[str]:
     return found
 
 
-def _read_failure_log(path: Path) -> str:
+def read_failure_log(name: str) -> str:
+    where = "on standard input" if name == STANDARD_INPUT else f"`{name}`"
     try:
-        content = path.read_bytes()
+        content = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
     except OSError as error:
-        raise UsageError(f"Cannot read the failure log `{path}`: {error.strerror}", hint="Correct `--log`") from error
+        raise UsageError(f"Cannot read the failure log {where}: {error.strerror}", hint="Correct `--log`") from error
     if b"\0" in content:
         at = content.index(b"\0")
         raise UsageError(
-            f"The failure log `{path}` is no text: the byte at offset {at} is 0",
+            f"The failure log {where} is no text: the byte at offset {at} is 0",
             hint="Unpack it if it is compressed, and save it as UTF-8",
         )
     text = content.decode("utf-8-sig", errors="replace")
     if not text.strip():
-        raise UsageError(f"The failure log `{path}` is empty", hint="Is it the log of the failure?")
+        raise UsageError(f"The failure log {where} is empty", hint="Is it the log of the failure?")
     return text

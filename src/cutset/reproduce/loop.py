@@ -3,6 +3,7 @@
 Every good run and every round is recorded before it counts. A search that goes on later is told what was recorded.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -41,6 +42,19 @@ async def reproduce(
         past_good={event.number: event for event in past if isinstance(event, GoodRunFinished)},
         past=[event for event in past if isinstance(event, RoundFinished)],
     )
+    try:
+        async for event in _stages(state):
+            yield event
+    except asyncio.CancelledError:
+        if state.reproductions:  # nobody is told any more, but it can be read
+            record(ReproductionFinished(_result(state, stopped="it was interrupted")))
+        raise
+    finished = ReproductionFinished(_result(state))
+    record(finished)
+    yield finished
+
+
+async def _stages(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
     async for event in prepare(state):
         yield event
     steps = (explore, come_closer, confirm)
@@ -52,32 +66,31 @@ async def reproduce(
                 break
         if not state.reproductions and (step is explore or not state.rounds_left):
             break  # else what was found turned out to be a coincidence, and the search goes on
-    if state.best is not None and settings.minimise:
+    if state.best is not None and state.settings.minimise:
         async for event in minimise(state):
             yield event
-    finished = ReproductionFinished(_result(state))
-    record(finished)
-    yield finished
 
 
-def _result(state: ReproductionState) -> ReproductionResult:
-    best, found = state.best, state.reproductions
+def _result(state: ReproductionState, stopped: str = "") -> ReproductionResult:
+    found = state.reproductions
+    best = state.best or min(found, key=state.likeness, default=None)
+    if not stopped and state.out_of_time:
+        stopped = f"no new fault was tried after {state.settings.minutes:g} minutes"
     return ReproductionResult(
         case=summary_of(state.subject.case),
         best=_reproduction(state, best) if best else None,
-        alternatives=tuple(_reproduction(state, other) for other in _others(state)),
+        alternatives=tuple(_reproduction(state, other) for other in _others(state, best)),
         first_found=_reproduction(state, found[0]) if found else None,
         rounds=len(state.tried),
         seconds=round(time.monotonic() - state.started, 1),
         summary=str(state.explorer.progress()),
         remarks=tuple(state.remarks),
-        stopped=f"no fault was tried after {state.settings.minutes:g} minutes" if state.out_of_time else "",
+        stopped=stopped,
     )
 
 
-def _others(state: ReproductionState) -> list[RoundFinished]:
+def _others(state: ReproductionState, best: RoundFinished | None) -> list[RoundFinished]:
     """Other places, and at the same place what explains the failure log as well; one of each, the most alike first."""
-    best = state.best
     if best is None or best.fired is None:
         return []
     others: dict[tuple[int, str], RoundFinished] = {}

@@ -3,7 +3,6 @@
 Good runs must not show the symptom.
 """
 
-import asyncio
 import hashlib
 import shutil
 import time
@@ -12,6 +11,7 @@ from typing import Any
 
 from cutset.errors import UsageError
 from cutset.model.reproduction.event import GoodRunFinished, OracleAnswer, ProgramAnalysed, ReproductionEvent
+from cutset.process.thread import in_a_thread
 from cutset.reproduce.explorer import Explorer
 from cutset.reproduce.facts import LogReader, gather_facts
 from cutset.reproduce.front_end import FrontEnd
@@ -34,7 +34,7 @@ async def read_subject(case: FailureCase, front_end: FrontEnd) -> Subject:
     failure = read_log(case.failure_log, formats, dialect=front_end.dialect)
     if not failure:
         raise UsageError("The failure log has no entries", hint="Check `--log` and `--log-pattern`")
-    program = await asyncio.to_thread(front_end.read_program, case)
+    program = await in_a_thread(lambda: front_end.read_program(case))
     if not program.sites:
         raise UsageError(
             f"There is nothing to inject in {', '.join(case.sources)}",
@@ -70,8 +70,8 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
     settings, failure = state.settings, subject.failure
     effects = subject.program.effects(failure, settings.faults, settings.delay_s)
     symptoms = [record.line for record in failure if is_symptom(record, subject.case.oracle)]
-    facts = await asyncio.to_thread(
-        gather_facts, subject.program, reader, failure, good, effects=effects, symptoms=symptoms
+    facts = await in_a_thread(
+        lambda: gather_facts(subject.program, reader, failure, good, effects=effects, symptoms=symptoms)
     )
     if not facts.observables:
         raise UsageError(

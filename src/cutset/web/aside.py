@@ -4,11 +4,11 @@ Whoever asks for the same meanwhile waits for the same. The ledger is not read t
 """
 
 import asyncio
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from contextlib import suppress
 from typing import Any, TypeVar
+
+from cutset.process.thread import in_a_thread
 
 MOST_KEPT = 64  # results: lines of lists and bodies of pages, not what they were computed from
 
@@ -36,7 +36,7 @@ class Aside:
     def begun(self, what: Hashable, mark: Hashable, compute: Callable[[], Computed]) -> "asyncio.Future[Computed]":
         """Done or not. What failed is tried again when it is asked for the next time."""
         if not self.knows(what, mark):
-            self._kept[what] = mark, _in_a_thread(compute)
+            self._kept[what] = mark, in_a_thread(compute)
         self._kept.move_to_end(what)
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
@@ -45,30 +45,3 @@ class Aside:
 
 def _has_failed(future: "asyncio.Future[Any]") -> bool:
     return future.done() and (future.cancelled() or future.exception() is not None)
-
-
-def _in_a_thread(compute: Callable[[], Computed]) -> "asyncio.Future[Computed]":
-    """It ends with the process: nobody who stops the dashboard waits for it."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Computed] = loop.create_future()
-
-    def settle(result: Computed | None, error: BaseException | None) -> None:
-        if future.cancelled():
-            return
-        if error is not None:
-            future.set_exception(error)
-            future.exception()  # somebody asks, sooner or later
-        else:
-            future.set_result(result)  # type: ignore[arg-type]
-
-    def work() -> None:
-        result, failure = None, None
-        try:
-            result = compute()
-        except Exception as error:  # noqa: BLE001 -- it is told to whoever waits
-            failure = error
-        with suppress(RuntimeError):  # nobody is there any more
-            loop.call_soon_threadsafe(settle, result, failure)
-
-    threading.Thread(target=work, name="cutset-aside", daemon=True).start()
-    return future

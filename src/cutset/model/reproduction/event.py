@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from cutset.model.reproduction.result import LogAgreement, ReproductionResult
+from cutset.model.reproduction.result import Grade, LogAgreement, ReproductionResult
 from cutset.model.reproduction.site import FiredFault, SiteFault, Visit
 from cutset.model.run import RunFinished, RunStarted
 
@@ -98,6 +98,13 @@ class RoundFinished:
     @property
     def reproduces(self) -> bool:
         return self.answer is OracleAnswer.YES and self.fired is not None
+
+    @property
+    def grade(self) -> Grade:
+        """Of this round alone."""
+        if not self.reproduces:
+            return Grade.NOTHING
+        return Grade.LOG if self.unlike == 0 else Grade.SYMPTOM
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,10 @@ class ReproductionResult:
         return self.best.grade if self.best else Grade.NOTHING
 
     @property
+    def reproduced(self) -> bool:
+        return self.grade is not Grade.NOTHING
+
+    @property
     def equals(self) -> tuple[Reproduction, ...]:
         """Alternatives that explain the failure log as well as the best: which of them it was, is not known."""
         best = self.best

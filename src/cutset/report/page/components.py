@@ -25,6 +25,9 @@ SIGNS: Mapping[str, tuple[str, str]] = {
     "not tried": ("·", "not tried"),
     "not coverable": ("!", "not coverable"),
     "faulted": ("↯", "the fault is here"),
+    "the log is reproduced": ("✓", "the log is reproduced"),
+    "the symptom is reproduced": ("≈", "the symptom is reproduced"),
+    "not reproduced": ("?", "not reproduced"),
 }
 LONGEST = 400  # characters of a name or a reason on a page: whoever wants the rest has the JSON
 

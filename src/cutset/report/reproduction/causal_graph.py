@@ -2,7 +2,8 @@
 
 Causal chains that begin alike are one tree, the fault on top, a row for each step. What follows stays in the column of
 what it follows from; only where chains part, all but the longest move one column to the right. So chains of any length
-keep the width in which code can be read; and rows are as high as their text, on whatever screen.
+keep the width in which code can be read; and rows are as high as their text, on whatever screen. What ran in the run
+that shows the failure has solid lines; what is only inferred from the source has dashed ones, and says so.
 
 Who points at a row, or goes to it, sees all that is of the same chains, in the graph as in the log: each has the class
 of its messages, and `highlights` are rules for these. That needs no script.
@@ -18,6 +19,7 @@ from markupsafe import Markup
 from cutset.model.reproduction.result import CausalKind, CausalStep, FailureMessage
 from cutset.model.reproduction.site import FiredFault
 from cutset.model.wording import count
+from cutset.report.reproduction.words import inferred
 
 MOST_ROWS = 150  # more than this is read in the list of messages, not in a graph
 MOST_LETTERS = 600  # of one line
@@ -53,6 +55,7 @@ class _Step:
     kind: str
     where: str
     text: str
+    inferred: bool
     following: "dict[object, _Step]" = field(default_factory=dict)
     weight: int = 0  # how much follows: steps of all the chains through it
     messages: list[int] = field(default_factory=list)  # that follow, by their numbers
@@ -62,7 +65,7 @@ class _Step:
 @dataclass(frozen=True, slots=True)
 class _Row:
     step: _Step
-    column: int
+    rails: tuple[bool, ...]  # of each column to its left, whether what its line leads to is inferred
     line: str  # by which it follows: "above" in its own column, "turn" from the one to the left, "" for a fault
 
 
@@ -117,9 +120,9 @@ def _tree(
     effects = {(fault.site.module, fault.site.line): fault.effect for fault in faults}
     for message_number in numbers:
         message, following = messages[message_number], roots
-        for number, node in enumerate(message.chain):
-            look = (node.kind, node.module, node.function, node.line, node.text)
-            step = following.setdefault(look, _step(node))
+        for number, (node, guessed) in enumerate(zip(message.chain, inferred(message.chain), strict=True)):
+            look = (node.kind, node.module, node.function, node.line, node.text, guessed)
+            step = following.setdefault(look, _step(node, is_inferred=guessed))
             step.weight += len(message.chain) - number
             step.messages.append(message_number)
             if number == 0 and (effect := effects.get((node.module, node.line))):
@@ -133,43 +136,52 @@ def _tree(
     return roots
 
 
-def _step(node: CausalStep) -> _Step:
+def _step(node: CausalStep, *, is_inferred: bool) -> _Step:
     words, outline, letter = _KINDS[node.kind]
-    return _Step(
-        node.kind.name.lower(), outline, letter, words, f"{node.function} · {node.module}:{node.line}", node.text
-    )
+    where = f"{node.function} · {node.module}:{node.line}"
+    return _Step(node.kind.name.lower(), outline, letter, words, where, node.text, is_inferred)
 
 
 def _message_step(message: FailureMessage) -> _Step:
     classes, letter = ("message", "✓") if message.shown else ("message lacking", "–")
-    return _Step(classes, "page", letter, message_in_words(message), "", message.text)
+    return _Step(classes, "page", letter, message_in_words(message), "", message.text, not message.shown)
 
 
 def _rows(roots: Sequence[_Step]) -> Iterator[_Row]:
     """Depth first, without recursion as chains may be long; the largest branch last, in the column of its parent."""
-    waiting = [_Row(step, 0, "") for step in reversed(roots)]
+    waiting = [_Row(step, (), "") for step in reversed(roots)]
     while waiting:
         row = waiting.pop()
         yield row
         branches = sorted(row.step.following.values(), key=lambda branch: branch.weight)
-        waiting += [_Row(last, row.column, "above") for last in branches[-1:]]
-        waiting += [_Row(branch, row.column + 1, "turn") for branch in branches[-2::-1]]
+        waiting += [_Row(last, row.rails, "above") for last in branches[-1:]]
+        waiting += [_Row(branch, (*row.rails, branches[-1].inferred), "turn") for branch in branches[-2::-1]]
 
 
 def _drawn(row: _Row, linked: Collection[int]) -> h.Element:
     """Left of it pass the lines of all columns whose largest branch is still to come: that is, of all of them."""
     step = row.step
-    rails = ["rail"] * row.column
-    if row.line == "turn":
-        rails[-1] = "rail turn"
-    return h.li(class_=["step", "chained", step.classes, *(f"m{number}" for number in dict.fromkeys(step.messages))])[
-        (h.i(class_=each) for each in rails),
-        h.span(class_=["own", {"from-above": row.line == "above", "goes-on": bool(step.following)}])[
-            _sign(step.outline, step.letter)
-        ],
+    messages = (f"m{number}" for number in dict.fromkeys(step.messages))
+    last = max(step.following.values(), key=lambda branch: branch.weight, default=None)
+    return h.li(class_=["step", "chained", step.classes, {"inferred": step.inferred}, *messages])[
+        (
+            h.i(class_=["rail", {"turn": row.line == "turn" and column == len(row.rails), "inferred": guessed}])
+            for column, guessed in enumerate(row.rails, start=1)
+        ),
+        h.span(
+            class_=[
+                "own",
+                {
+                    "from-above": row.line == "above",
+                    "goes-on": last is not None,
+                    "inferred": last is not None and last.inferred,
+                },
+            ]
+        )[_sign(step.outline, step.letter)],
         h.div(".box")[
             h.b[step.kind],
             " ",
+            step.inferred and not step.lines and [h.span(".tag")["inferred"], " "],
             h.span(".small.muted")[_lines(step.lines, linked) if step.lines else plain(step.where)],
             h.code[plain(step.text)],
         ],
@@ -202,13 +214,21 @@ def _sign(outline: str, letter: str) -> Markup:
 def _legend(rows: Sequence[_Row]) -> h.Element:
     """Of the kinds that occur: their signs, each with the paper's name."""
     occurring = {row.step.classes.split()[0] for row in rows}
+    guessed = any(row.step.inferred for row in rows)
     return h.p(".legend.small.muted")[
+        guessed and [_line_key("ran then", ""), _line_key("inferred from the source", "4 3")],
         (
             h.span(class_=["key", kind.name.lower()])[_sign(outline, letter), " ", kind]
             for kind, (_, outline, letter) in _KINDS.items()
             if kind.name.lower() in occurring
-        )
+        ),
     ]
+
+
+def _line_key(words: str, dashes: str) -> h.Element:
+    line = f'<path d="M0 6H28" stroke="currentColor" stroke-width="2" stroke-dasharray="{dashes}"/>'
+    drawn = Markup(f'<svg viewBox="0 0 28 12" width="28" height="12" aria-hidden="true">{line}</svg>')  # noqa: S704
+    return h.span(".key")[drawn, " ", words]
 
 
 def _notes(rows_left_out: int, without_chain: int) -> Iterator[str]:

@@ -26,14 +26,26 @@ from cutset.report.reproduction.causal_graph import (
     message_in_words,
     plain,
 )
-from cutset.report.reproduction.terminal import (
+from cutset.report.reproduction.words import (
+    LESS_ALIKE,
     TEST,
     advice,
-    alternatives_by_group,
+    any_of,
     circumstances,
+    conclusion,
+    difference,
+    differing_lines,
+    differing_lines_left_out,
+    effort,
+    equally_good,
     evidence,
     excerpt,
+    grade_in_words,
+    inferred,
+    inferred_in_words,
+    less_alike,
     moment,
+    repeats,
     simplification,
     what_happened,
 )
@@ -54,11 +66,14 @@ def reproduction_page(result: ReproductionResult, logs: LogComparison | None, re
 
 
 def title_of(result: ReproductionResult) -> str:
-    return f"Reproduced: {_what(result.best)}" if result.best else "Not reproduced"
+    grade = grade_in_words(result.grade)
+    return f"{grade}: {_what(result.best)}" if result.best and result.reproduced else grade
 
 
 def reproduction_body(result: ReproductionResult, logs: LogComparison | None, replay: str = BESIDE) -> h.Node:
-    return _found(result, result.best, logs, replay) if result.best is not None else _nothing_found(result)
+    if result.best is None or not result.reproduced:
+        return _nothing_found(result)
+    return _found(result, result.best, logs, replay)
 
 
 def _what(found: Reproduction) -> str:
@@ -67,9 +82,10 @@ def _what(found: Reproduction) -> str:
 
 def _nothing_found(result: ReproductionResult) -> h.Node:
     return [
-        h.p[verdict("unknown", "Not reproduced")],
-        h.h1["No fault was found that shows the symptom"],
+        h.p[verdict(result.grade, grade_in_words(result.grade))],
+        h.h1[_sentence(conclusion(result))],
         _search(result),
+        result.best is not None and [h.h2["What was seen once"], h.p[_alternative(result.best)]],
         h.h2["How far the search got"],
         h.p[plain(result.summary)],
         h.h2["What may help"],
@@ -80,9 +96,10 @@ def _nothing_found(result: ReproductionResult) -> h.Node:
 def _found(result: ReproductionResult, best: Reproduction, logs: LogComparison | None, replay: str) -> h.Node:
     several = len(best.faults) > 1
     return [
-        h.p[verdict("failed", "Reproduced")],
+        h.p[verdict(result.grade, grade_in_words(result.grade)), f"  {repeats(best)}"],
         h.h1[with_code(_what(best))],
         _search(result),
+        _conclusion(result, best),
         several and h.p["Two faults together, the second on top of the first."],
         (
             [
@@ -104,12 +121,33 @@ def _found(result: ReproductionResult, best: Reproduction, logs: LogComparison |
     ]
 
 
+def _conclusion(result: ReproductionResult, best: Reproduction) -> Iterator[h.Node]:
+    """Before all else: what it is worth, what speaks against it, and what is as good."""
+    lines, more = differing_lines(best.agreement), differing_lines_left_out(best)
+    yield note(
+        h.p[_sentence(conclusion(result))],
+        lines
+        and h.ul(".differences")[
+            (h.li[h.b[f"{sign} {where}"], " ", h.code[plain(text)]] for sign, where, text in lines),
+            more > 0 and h.li(".muted")[f"and {more:,} more"],
+        ],
+        kind=result.grade,
+    )
+    if alike := equally_good(result):
+        yield h.h2[any_of(result)]
+        yield h.ul[(h.li[_alternative(each)] for each in alike)]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def _search(result: ReproductionResult) -> h.Element:
     case = result.case
     return h.p(".muted")[
         h.code[plain(shlex.join(case.command))],
         h.br,
-        f"looked for in {plain(', '.join(case.sources))}; {count(result.rounds, 'round')}, {result.seconds:,.0f} s; ",
+        f"looked for in {plain(', '.join(case.sources))}; {plain(effort(result))}; ",
         "oracle ",
         h.code[plain(case.oracle)],
     ]
@@ -117,7 +155,7 @@ def _search(result: ReproductionResult) -> h.Element:
 
 def _fault(fault: FiredFault, messages: Sequence[FailureMessage], log_lines: int) -> Iterator[h.Node]:
     site = fault.site
-    yield note(h.p[with_code(what_happened(fault))], h.p[plain(circumstances(fault))], kind="failed")
+    yield note(h.p[with_code(what_happened(fault))], h.p[with_code(circumstances(fault))], kind="failed")
     if fault.why:
         yield h.p(".muted")["Why this was tried: ", with_code(fault.why)]
     yield h.h2["Where"]
@@ -195,16 +233,16 @@ def _message(message: FailureMessage, number: int, linked: Collection[int]) -> h
         h.span(".muted")[message_in_words(message)],
         h.br,
         h.details[
-            h.summary[f"causal chain of {count(len(message.chain), 'step')}"],
+            h.summary[f"causal chain of {count(len(message.chain), 'step')}, {inferred_in_words(message.chain)}"],
             h.ol[
                 (
                     h.li[
-                        f"{kind_in_words(node.kind)}: ",
-                        h.code[plain(node.text)],
+                        f"{'inferred: ' if is_inferred else ''}{kind_in_words(step.kind)}: ",
+                        h.code[plain(step.text)],
                         " ",
-                        h.span(".muted")[f"{plain(node.function)} · {plain(node.module)}:{node.line}"],
+                        h.span(".muted")[f"{plain(step.function)} · {plain(step.module)}:{step.line}"],
                     ]
-                    for node in message.chain
+                    for step, is_inferred in zip(message.chain, inferred(message.chain), strict=True)
                 )
             ],
         ]
@@ -274,10 +312,11 @@ def _cell(part: LogPart | None, mark: str, to_line: int | None = None, message: 
 
 
 def _others(result: ReproductionResult) -> Iterator[h.Node]:
-    if result.alternatives:
-        yield h.h2["What else shows the same symptom"]
-    for group, found in alternatives_by_group(result):
-        yield h.h3[with_code(group or "Other causes")]
+    others = less_alike(result)
+    if others:
+        yield h.h2[LESS_ALIKE]
+    for group, found in others:
+        yield group and h.h3[with_code(group)]
         yield h.ul[(h.li[_alternative(each)] for each in found)]
     if simpler := simplification(result):
         yield h.h2["What was simplified"]
@@ -289,9 +328,8 @@ def _alternative(found: Reproduction) -> Iterator[h.Node]:
         yield h.br if place else None
         yield with_code(what_happened(fault))
         yield [" at ", h.code[f"{plain(fault.site.path)}:{fault.site.line}"], " in "]
-        yield [h.code[plain(fault.site.function)], f", {plain(circumstances(fault))}"]
-    again = f"; {found.repeated} of {found.repeats} repeats" if found.repeats else ""
-    yield h.span(".muted")[f" round {found.round}{again}"]
+        yield [h.code[plain(fault.site.function)], ", ", with_code(circumstances(fault))]
+    yield h.span(".muted")[f"; {difference(found)}; {repeats(found)}; round {found.round}"]
 
 
 def with_code(text: str) -> list[h.Node]:

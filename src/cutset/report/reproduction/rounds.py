@@ -17,8 +17,6 @@ from cutset.report.reproduction.causal_graph import plain
 
 MOST_ROUNDS = 200  # the latest
 MOST_TEXTS = 20  # messages, problems
-_ANSWERS = {OracleAnswer.YES: "failed", OracleAnswer.NO: "not tried", OracleAnswer.CANNOT_TELL: "unknown"}
-_WORDS = {OracleAnswer.YES: "reproduced", OracleAnswer.NO: "no", OracleAnswer.CANNOT_TELL: "cannot tell"}
 
 
 def rounds_of(events: Sequence[ReproductionEvent]) -> list[RoundFinished]:
@@ -42,7 +40,7 @@ def search_body(events: Sequence[ReproductionEvent]) -> h.Node:
         tiles(
             [
                 (f"{len(rounds):,}", "rounds"),
-                (f"{sum(each.reproduces for each in rounds):,}", "of them reproduced it"),
+                (f"{sum(each.reproduces for each in rounds):,}", "of them show the symptom"),
                 (f"{len(analysed.messages):,}", "messages to explain"),
                 (f"{analysed.related_sites:,}", f"of {analysed.sites:,} places for faults can lead to the failure log"),
             ]
@@ -56,20 +54,34 @@ def search_body(events: Sequence[ReproductionEvent]) -> h.Node:
     ]
 
 
+def _answer(done: RoundFinished) -> h.Node:
+    if done.reproduces:
+        return verdict(done.grade)
+    return verdict("not tried", "no") if done.answer is OracleAnswer.NO else verdict("unknown", undecided(done))
+
+
+def undecided(done: RoundFinished) -> str:
+    """What is neither a reproduction nor a no."""
+    return "cannot tell" if done.answer is OracleAnswer.CANNOT_TELL else "the oracle holds without a fault"
+
+
 def rounds_table(rounds: Sequence[RoundFinished], messages: int) -> h.Node:
     """The latest first."""
     rows = (
         (
             h.td(".number")[f"{each.number:,}"],
             each.stage,
-            verdict(_ANSWERS[each.answer], _WORDS[each.answer]),
+            _answer(each),
             h.td(".number")[f"{len(each.missing)} of {count(messages, 'message')}"],
+            h.td(".number")[count(each.unlike, "message")],
             h.code[plain(" + ".join(map(str, each.faults)))] if each.faults else "nothing that was armed occurred",
         )
         for each in reversed(rounds[-MOST_ROUNDS:])
     )
     left_out = len(rounds) - MOST_ROUNDS
     return [
-        table(("round", "for", "answer", "missing", "fault"), rows, caption="Rounds, the latest first"),
+        table(
+            ("round", "for", "answer", "missing", "logs differ in", "fault"), rows, caption="Rounds, the latest first"
+        ),
         left_out > 0 and h.p(".muted")[f"{left_out:,} earlier rounds are not listed"],
     ]

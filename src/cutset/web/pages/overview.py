@@ -20,7 +20,7 @@ from cutset.report.campaign.page import anchor, going_on, headline, request_list
 from cutset.report.campaign.weak_points import weak_points
 from cutset.report.impact.wording import what_was_done
 from cutset.report.page.components import bounded, empty, verdict, when
-from cutset.report.reproduction.terminal import what_happened
+from cutset.report.reproduction.words import what_happened
 from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.frame import page
 from cutset.web.live import PageLook, live_parts, stream
@@ -130,10 +130,10 @@ def _in_a_line(dashboard: Dashboard, run: RunRecord) -> h.Node:
             return [verdict(impact.verdict), " ", bounded(what_was_done(impact.started))]
         case Loop.REPRODUCTION:
             results = [event.result for event in events if isinstance(event, ReproductionFinished)]
-            best = results[-1].best if results else None
-            if best is None:
-                return verdict("unknown", "not reproduced" if results else "unfinished")
-            return [verdict("failed", "reproduced"), " ", bounded(what_happened(best.faults[0]))]
+            if not results:
+                return verdict("unknown", "unfinished")
+            best = results[-1].best
+            return [verdict(results[-1].grade), " ", bounded(what_happened(best.faults[0])) if best else None]
     return verdict("unknown", "unfinished")
 
 

@@ -17,7 +17,7 @@ from cutset.report.replaying import from_here, resume_command
 from cutset.report.reproduction.causal_graph import plain
 from cutset.report.reproduction.page import reproduction_body, title_of, with_code
 from cutset.report.reproduction.rounds import analysed_in, rounds_of, rounds_table, search_body
-from cutset.report.reproduction.terminal import what_happened
+from cutset.report.reproduction.words import repeats, what_happened
 from cutset.web.dashboard import Dashboard, dashboard_of
 from cutset.web.frame import page
 from cutset.web.listing import REFRESH, ListedRun, back_to, page_of_runs, run_part, runs_table, stage_of
@@ -105,9 +105,9 @@ def _listed(dashboard: Dashboard, run: RunRecord) -> ListedRun:
         return ListedRun(run, told or "nothing is known yet", None, rounds)
     if result.best is None:
         told = f"No fault was found for {bounded(plain(result.case.oracle))}"
-        return ListedRun(run, told, verdict("unknown", "not reproduced"), rounds)
+        return ListedRun(run, told, verdict(result.grade), rounds)
     what = with_code(", and ".join(map(what_happened, result.best.faults)))
-    return ListedRun(run, what, verdict("failed", "reproduced"), rounds)
+    return ListedRun(run, what, [verdict(result.grade), h.div(".small.muted")[repeats(result.best)]], rounds)
 
 
 ROUTES = [Route(PLACE, reproductions), Route(f"{PLACE}/{{run}}", one_reproduction)]

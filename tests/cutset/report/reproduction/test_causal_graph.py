@@ -31,7 +31,7 @@ def test_chains_that_begin_alike_are_one_tree_with_the_fault_on_top_and_messages
         *("external root", "message"),  # the message that is no longer logged follows at once
         *("internal", "handler"),
         *("location", "message"),
-        *("location", "condition", "message"),
+        *("location inferred", "condition inferred", "message"),
     ]
     assert "file.write  ⟶  OSError(28, 'No space left on device')" in found[0][1]
 
@@ -44,7 +44,18 @@ def test_what_parts_from_the_longest_branch_turns_into_the_next_column() -> None
     assert rails[0] == ["own goes-on"]  # nothing is above a fault
     assert rails[1] == ["rail turn", "own"]  # and nothing follows from a message
     assert rails[2] == ["own from-above goes-on"]
-    assert rails[4:6] == [["rail turn", "own goes-on"], ["rail", "own from-above"]]
+    assert rails[4:6] == [["rail turn inferred", "own goes-on"], ["rail inferred", "own from-above"]]
+
+
+def test_what_nobody_saw_is_dashed_and_says_so_in_words_and_in_the_legend() -> None:
+    graph = drawn([fault()], MESSAGES)
+    inferred = [kind for kind, text in rows(graph) if "inferred" in text]
+
+    assert inferred == ["location inferred", "condition inferred"]
+    assert "own from-above goes-on inferred" in graph  # the line from the handler to it
+    assert "inferred from the source" in graph[graph.index('class="legend') :]
+    seen = replace(MESSAGES[1], chain=tuple(replace(step, observed=True) for step in MESSAGES[1].chain))
+    assert "inferred" not in drawn([fault()], [seen])
 
 
 def test_each_step_has_the_class_of_every_message_that_follows_from_it() -> None:
@@ -67,7 +78,7 @@ def test_equal_messages_are_one_with_links_to_all_their_lines_that_are_shown() -
 def test_a_message_that_the_run_lacks_looks_different() -> None:
     lacking = replace(MESSAGES[0], shown=False)
 
-    assert rows(drawn([fault()], [lacking]))[-1][0] == "message lacking"
+    assert rows(drawn([fault()], [lacking]))[-1][0] == "message lacking inferred"
 
 
 def test_messages_without_a_chain_are_counted() -> None:

@@ -6,7 +6,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.samples.reproduction import FAILURE_LOG, MESSAGES, RUN_LOG, comparison, fault, reproduction, result, sample
+from tests.samples.reproduction import (
+    FAILURE_LOG,
+    MESSAGES,
+    RUN_LOG,
+    comparison,
+    faithful,
+    fault,
+    reproduction,
+    result,
+    sample,
+)
 
 from cutset.model.reproduction.result import ReproductionResult
 from cutset.report.reproduction.page import MOST_ROWS, reproduction_page
@@ -49,7 +59,7 @@ def page_of(found: ReproductionResult, failure_log: str = FAILURE_LOG) -> str:
 
 
 def test_the_page_answers_the_questions_in_order(tmp_path: Path) -> None:
-    other = reproduction(tmp_path, fault(occurrence=4), group="a full disk")
+    other = reproduction(tmp_path, fault(occurrence=4), group="a full disk", unlike=3)
     found = replace(sample(tmp_path), alternatives=(other,), first_found=other)
     page = page_of(found)
 
@@ -60,7 +70,7 @@ def test_the_page_answers_the_questions_in_order(tmp_path: Path) -> None:
         "Why it is believed",
         "How the log follows from it",
         "The failure log, and the log of the run that reproduced it",
-        "What else shows the same symptom",
+        "Other causes with the same symptom, whose logs are less alike",
         "a full disk",
         "What was simplified",
         "What to do next",
@@ -69,8 +79,30 @@ def test_the_page_answers_the_questions_in_order(tmp_path: Path) -> None:
     assert "▸    11              file.write(" in text
     assert "the 3rd time it gets there, in MainThread of the workload's own process" in text
     assert "about line 3 of 9" in text
-    assert "causal chain of 4 steps" in text
+    assert "≈ The symptom is reproduced  2 of 2 repeats show it" in text
+    assert "– lacks line 9 compacted+ adds line 9 not compacted" in text
+    assert "causal chain of 4 steps, every step ran" in text
+    assert "causal chain of 5 steps, 2 of 5 steps inferred" in text
+    assert "inferred: this runs: self.broken = True" in text
     assert "python replay/replay.py\npytest replay/test_reproduction.py" in text
+
+
+def test_what_explains_as_much_stands_before_all_else(tmp_path: Path) -> None:
+    best, equal = (faithful(tmp_path, fault(occurrence=number)) for number in (3, 4))
+    text = Reader(page_of(result(best, equal))).text
+
+    assert "✓ The log is reproduced" in text
+    assert text.index("Either of these two explains the log as well") < text.index("What failed")
+    assert "less alike" not in text
+
+
+def test_what_no_repeat_shows_is_not_reproduced(tmp_path: Path) -> None:
+    text = Reader(page_of(result(faithful(tmp_path, repeated=0)))).text
+
+    assert "? Not reproduced" in text
+    assert "no repeat does: for all that is known, a coincidence" in text
+    assert "What was seen once" in text
+    assert "What failed" not in text
 
 
 def test_messages_are_marked_in_both_logs(tmp_path: Path) -> None:

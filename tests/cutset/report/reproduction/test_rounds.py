@@ -37,7 +37,7 @@ def test_it_tells_what_has_to_be_explained_and_what_was_tried_the_latest_first()
     assert "of 9 places for faults can lead to the failure log" in page
     assert "cannot write" in page
     assert page.index(">2</td>") < page.index(">1</td>")
-    assert "</span> reproduced</span>" in page
+    assert "</span> the log is reproduced</span>" in page
     assert page.count("1 of 2 messages") == 2
 
 

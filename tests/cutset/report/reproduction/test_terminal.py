@@ -1,17 +1,17 @@
-import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from rich.text import Text
-from tests.samples.reproduction import MESSAGES, fault, reproduction, result, sample
+from tests.samples.reproduction import MESSAGES, faithful, fault, reproduction, result, sample
 
-from cutset.model.reproduction.site import SiteKind
-from cutset.report.reproduction.terminal import MESSAGES_SHOWN, excerpt, ordinal, to_document, to_lines, what_happened
+from cutset.report.reproduction.terminal import MESSAGES_SHOWN, to_lines
 
 EXPECTED = """\
-✗ Reproduced  12 rounds, 34 s
+≈ The symptom is reproduced  2 of 2 repeats show it; 12 rounds, 34 s
+  its log differs from the failure log in 2 messages, so this is a cause, perhaps not the cause:
+  – lacks line 9      compacted
+  + adds line 9       not compacted
 
 What   `file.write` raises `OSError(28, 'No space left on device')`
        the 3rd time it gets there, in MainThread of the workload's own process
@@ -30,17 +30,18 @@ Where  {folder}/diskqueue.py:11 in DiskQueue._write_index
 When   after 2 log lines; in the failure log, that is about line 3 of 9
 
 Why    the oracle `log:kept 3` holds: line 9 of the output matches
-       tried again, the symptom showed 2 of 2 times
+       2 of 2 repeats show it
        4 of 5 messages that set the failure log apart from good runs show again
+       its log differs from the failure log in 2 messages
        found in round 7 of 12
 
-How the log follows from it
+How the log follows from it  → ran then, ⇢ inferred
   ✓ line 3      cannot write the index: [Errno 28]
       library call fails at diskqueue:11 → 2 steps → this runs at diskqueue:6
   ✓ line 7      queue is read-only, dropping item
-      library call fails at diskqueue:11 → 3 steps → condition decides at diskqueue:3
+      library call fails at diskqueue:11 ⇢ 3 steps ⇢ condition decides at diskqueue:3; 2 of 5 steps inferred
   ✓ line 8      queue is read-only, dropping item
-      library call fails at diskqueue:11 → 3 steps → condition decides at diskqueue:3
+      library call fails at diskqueue:11 ⇢ 3 steps ⇢ condition decides at diskqueue:3; 2 of 5 steps inferred
   – line 9      compacted
       no causal chain to it is known
   ✓ no longer logged  pushed item
@@ -100,90 +101,43 @@ def test_two_faults_are_told_one_after_the_other(tmp_path: Path) -> None:
     assert "What   `file.write` never comes back" in lines
 
 
-def test_alternatives_are_grouped_and_what_was_simplified_is_told(tmp_path: Path) -> None:
-    one, other, third = (
-        reproduction(tmp_path, fault(occurrence=number), group=group)
-        for number, group in ((4, "a full disk"), (5, "a slow disk"), (6, "a full disk"))
-    )
-    found = result(
-        reproduction(tmp_path), one, other, third, first=reproduction(tmp_path, fault(effect="crash()"), round=2)
-    )
-    lines = plain(to_lines(found, files={}))
-
-    site = "diskqueue::DiskQueue._write_index::file.write"
-    assert f"Simplified\n  found first, in round 2: crash() at {site}, occurrence 3\n" in lines
-    full = [f"  OSError(28, 'No space left on device') at {site}, occurrence {number}  round 7\n" for number in (4, 6)]
-    assert "Shows the same  a full disk\n" + "".join(full) in lines
-
-
 def test_many_messages_are_counted(tmp_path: Path) -> None:
     best = reproduction(tmp_path, messages=MESSAGES * 100)
 
     assert f"and {500 - MESSAGES_SHOWN} more" in plain(to_lines(result(best), files={}))
 
 
-def test_the_document_has_everything_and_is_json(tmp_path: Path) -> None:
-    document = to_document(sample(tmp_path))
+def test_what_explains_as_much_stands_under_what_and_the_rest_at_the_end(tmp_path: Path) -> None:
+    best, equal = (faithful(tmp_path, fault(occurrence=number)) for number in (3, 4))
+    worse = [
+        reproduction(tmp_path, fault(occurrence=number), group=group)
+        for number, group in ((5, "a full disk"), (6, "a slow disk"), (7, "a full disk"))
+    ]
+    lines = plain(to_lines(result(best, equal, *worse), files={}))
 
-    assert json.loads(json.dumps(document)) == document
-    assert document["reproduced"]
-    assert document["case"] == {
-        "sources": ["diskqueue"],
-        "command": ["python", "workload.py"],
-        "oracle": "log:kept 3",
-    }
-    (told,) = document["best"]["faults"]
-    assert told["what"] == "`file.write` raises `OSError(28, 'No space left on device')`"
-    assert told["failure_log_line"] == 3
-    assert document["best"]["messages"][0]["chain"][0] == {
-        "kind": "external exception",
-        "module": "diskqueue",
-        "function": "DiskQueue._write_index",
-        "line": 11,
-        "text": "file.write",
-    }
-    assert document["first_found"] == document["best"]
-
-
-def test_the_document_of_a_search_that_found_nothing(tmp_path: Path) -> None:
-    document = to_document(result(None))
-
-    assert (document["reproduced"], document["best"], document["first_found"]) == (False, None, None)
-    assert document["summary"] == "12 rounds tried 11 faults at 5 sites"
-
-
-@pytest.mark.parametrize(
-    ("effect", "kind", "words"),
-    [
-        ("hang()", SiteKind.CALL, "`file.write` never comes back"),
-        ("delay(2.5)", SiteKind.CALL, "`file.write` takes 2.5 s longer"),
-        ("crash()", SiteKind.CALL, "the process dies at `file.write`"),
-        ("return(None)", SiteKind.CALL, "`file.write` returns `None`, whatever it should"),
-        ("return((1, ()))", SiteKind.CALL, "`file.write` returns `(1, ())`, whatever it should"),
-        ("OSError(5)", SiteKind.AWAIT, "awaiting `file.write` raises `OSError(5)`"),
-        ("OSError(5)", SiteKind.RAISE, "`raise file.write` is reached: `OSError(5)`"),
-    ],
-)
-def test_faults_of_all_kinds_have_words(effect: str, kind: SiteKind, words: str) -> None:
-    assert what_happened(fault(site=replace(fault().site, kind=kind), effect=effect)) == words
-
-
-def test_source_that_is_gone_or_is_none_has_no_excerpt(tmp_path: Path) -> None:
-    assert excerpt(replace(fault().site, path=str(tmp_path / "gone.py"))) == []
-    (tmp_path / "binary.py").write_bytes(b"\xff\xfe\x00")
-    assert excerpt(replace(fault().site, path=str(tmp_path / "binary.py"))) == []
-
-
-def test_a_call_of_many_lines_is_shown_by_its_first_ones(tmp_path: Path) -> None:
-    (tmp_path / "long.py").write_text("x\n" * 100)
-
-    lines = excerpt(replace(fault().site, path=str(tmp_path / "long.py"), line=10, end_line=90))
-
-    assert [number for number, _, _ in lines] == list(range(7, 18))
-    assert [number for number, _, is_site in lines if is_site] == list(range(10, 15))
-
-
-def test_numbers_have_the_right_endings() -> None:
-    assert [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112, 1_003)] == (
-        ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "112th", "1,003rd"]
+    what = (
+        "`file.write` raises `OSError(28, 'No space left on device')` in `DiskQueue._write_index` (diskqueue:11), the"
     )
+    assert lines.startswith("✓ The log is reproduced  2 of 2 repeats show it; 12 rounds, 34 s\n  nothing")
+    together = f"         {what} 3rd time it gets there\n         {what} 4th time it gets there\nWhere"
+    assert f"       Either of these two explains the log as well:\n{together}" in lines
+    unlike = "      its log differs from the failure log in 2 messages; 2 of 2 repeats show it; round 7\n"
+    full = "".join(f"    {what} {number}th time it gets there\n{unlike}" for number in (5, 7))
+    assert f"Other causes with the same symptom, whose logs are less alike\n  a full disk\n{full}  a slow disk" in lines
+
+
+def test_what_was_simplified_is_told(tmp_path: Path) -> None:
+    first = reproduction(tmp_path, fault(effect="crash()"), round=2)
+    lines = plain(to_lines(result(reproduction(tmp_path), first=first), files={}))
+
+    site = "diskqueue::DiskQueue._write_index::file.write"
+    assert f"Simplified\n  found first, in round 2: crash() at {site}, occurrence 3" in lines
+
+
+def test_what_no_repeat_shows_is_not_reproduced(tmp_path: Path) -> None:
+    lines = plain(to_lines(result(faithful(tmp_path, repeated=0)), files={}))
+
+    assert lines.startswith("? Not reproduced  0 of 2 repeats show it; 12 rounds")
+    assert "a coincidence" in lines
+    assert "Seen once  `file.write` raises" in lines
+    assert "What   " not in lines

@@ -22,7 +22,8 @@ def test_a_reproduction_is_shown_with_both_logs_wherever_its_store_is_now(tmp_pa
     with opened_dashboard(tmp_path) as (_, client):
         listed, page = client.get("/reproductions").text, client.get("/reproductions/reproduction").text
 
-    assert "</span> reproduced</span>" in listed
+    assert "</span> the symptom is reproduced</span>" in listed
+    assert "2 of 2 repeats show it" in listed
     assert "1 round<" in listed
     assert '<tr id="log-7" class="chained m1">' in page
     assert "2026-11-17 09:12:00,105 WARNING" in page  # of the run
