@@ -37,7 +37,8 @@ async def come_closer(state: ReproductionState) -> AsyncIterator[RoundFinished]:
 def _next_rounds(state: ReproductionState, best: RoundFinished, done: int, most: int) -> list[PlannedRound]:
     assert best.fired is not None
     beside = [(fault,) for fault in state.explorer.neighbours(best.fired.at_site)]
-    elsewhere = [each.choices[:1] for each in state.explorer.ranking() if each.site != best.fired.number]
+    others = (each for each in state.explorer.ranking() if each.executed and each.site != best.fired.number)
+    elsewhere = [each.choices[:1] for each in others]
     planned = []
     for turn in range(done, done + most):
         first, second = (beside, elsewhere) if turn % 2 == 0 else (elsewhere, beside)
