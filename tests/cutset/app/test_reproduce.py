@@ -97,7 +97,8 @@ def test_what_was_found_is_written_for_its_owner_alone(folder: Path) -> None:
     assert json.loads((kept / "result.json").read_text())["best"]["faults"][0]["failure_log_line"]
     assert files == {"report": kept / "report.html", "replay": kept / "replay/replay.py"}
     assert "reproducing run" in files["report"].read_text()
-    assert [path.name for path in kept.glob("round-*")] == [f"round-{result.best.round:04}"] if result.best else []
+    told = (result.best, result.first_found, *result.alternatives)
+    assert {path.name for path in kept.glob("round-*")} == {f"round-{each.round:04}" for each in told if each}
 
 
 def test_reports_that_travel_are_written_where_their_user_says_for_its_owner_alone(folder: Path) -> None:
