@@ -26,7 +26,7 @@ def effort(results: Results) -> dict[str, Any]:
 
 
 def truth(results: Results) -> dict[str, Any]:
-    counted = ("true_cause", "true_among_equals", "graded_right", "replay_stable")
+    counted = ("true_cause", "is_ground_truth", "true_among_equals", "graded_right", "replay_stable")
     return {
         **{key: sum(bool(result.get(key)) for result in results.values()) for key in counted},
         "found": {name: {key: result.get(key) for key in SHOWN} for name, result in results.items()},
@@ -38,12 +38,12 @@ def to_table(parts: Mapping[str, Results]) -> str:
 
 
 def _part(title: str, results: Results) -> list[str]:
-    count = truth(results)
+    counts = {"cases": len(results), **effort(results), **truth(results)}
+    told = ("cases", "reproduced", "true_cause", "true_among_equals", "graded_right", "replay_stable", "median_rounds")
     return [
         f"## {title}",
         "",
-        f"{len(results)} cases, {effort(results)['reproduced']} reproduced, {count['true_cause']} by the true cause; "
-        f"{count['graded_right']} graded rightly, {count['replay_stable']} with a replay that always shows it.",
+        ", ".join(f"{key.replace('_', ' ')} {counts[key]}" for key in told),
         "",
         _row(COLUMNS),
         _row(["---"] * len(COLUMNS)),
