@@ -167,23 +167,23 @@ class ToyFrontEnd:
         (folder / "plan.json").write_text(json.dumps(told))
         return inherited_environment() | dict(env) | {"TOY_PLAN": str(folder / "plan.json")}
 
-    def report(self, plan: ArmedRound, folder: Path) -> HookReport:
+    def report(self, plan: ArmedRound, folder: Path, logs: Sequence[Path]) -> HookReport:
         fired = json.loads((folder / "out.json").read_text())["fired"]
         return HookReport(
             fired=next(iter(map(_firing, fired.get("window", ()))), None),
             fired_ground=tuple(map(_firing, fired.get("ground", ()))),
-            visits=self.visits(folder),
+            visits=self.visits(folder, logs),
             problems=(),
         )
 
-    def visits(self, folder: Path) -> tuple[Visit, ...]:
+    def visits(self, folder: Path, logs: Sequence[Path]) -> tuple[Visit, ...]:
         return tuple(Visit(*row) for row in json.loads((folder / "out.json").read_text())["visits"])
 
     def executed(self, folder: Path) -> Mapping[str, frozenset[int]]:
         return {}
 
     def visit_counts(self, folder: Path) -> Mapping[int, int]:
-        return {visit.site: visit.occurrence for visit in self.visits(folder)}
+        return {visit.site: visit.occurrence for visit in self.visits(folder, ())}
 
     def locate(self, sites: Sequence[Site], workload: Workload, runtime: str | None) -> dict[Site, list[Site]]:
         return {site: [site] for site in sites}

@@ -59,7 +59,7 @@ async def _second_faults(state: ReproductionState, base: RoundFinished) -> Async
     subject, prepared, facts = state.subject, state.prepared, state.prepared.facts
     wanted = [each for each in facts.observables if each.key not in base.shown] or list(facts.observables)
     apart = timed(prepared.reader.entries(subject.records_of(base.logs)), prepared.failed, wanted)
-    visits = subject.front_end.visits(base.folder)
+    visits = subject.front_end.visits(base.folder, base.logs)
     explorer = Explorer(facts.sites, wanted, visits, apart, state.settings.strategy)
     explorer.exclude_site(base.fired.number)
     async for event in _explore(state, explorer, RoundStage.SECOND, (base.fired.at_site,)):

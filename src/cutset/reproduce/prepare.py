@@ -86,7 +86,7 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
         failed_texts=tuple(keyed(failure)),
         good=tuple(good),
         good_texts=tuple(good_texts),
-        good_visits=subject.front_end.visits(state.folder / "good-1"),
+        good_visits=subject.front_end.visits(state.folder / "good-1", runs[0].logs),
     )
     state.explorer = Explorer(
         facts.sites, facts.observables, state.prepared.good_visits, facts.apart, settings.strategy

@@ -46,7 +46,7 @@ class Visit:
 
     site: int  # its number in the list that the run was given
     occurrence: int  # 1 for the first of its process
-    log_lines: int  # how many the run had logged before
+    log_lines: int  # that the run's log had by then, whoever wrote them
     process: int  # 0 for the workload itself, then in order of their start
     thread: str  # of the thread, or of the asyncio task in it
     within: str = ""  # its calling context: functions of the analysed code, `queue.py:push < crawl.py:run`
@@ -72,7 +72,7 @@ class FiredFault:
     occurrence: int  # of the site in its process
     effect: str  # as in `SiteFault`
     why: str  # this effect was thought of
-    log_lines: int  # that the run had logged before
+    log_lines: int  # as in `Visit`
     process: int  # 0 for the workload itself, then in order of their start
     thread: str
     stack: tuple[str, ...]  # `path:line in function`, innermost frame last

@@ -5,6 +5,7 @@ logger and level do. Logs may be huge: of very long ones, the beginning and the 
 """
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -159,12 +160,11 @@ def _messages_of(failure: ComparedLog, messages: Sequence[FailureMessage]) -> di
 
 
 def _fired_before(run: ComparedLog, faults: Sequence[FiredFault]) -> dict[int, tuple[FiredFault, ...]]:
-    """By the entry that was logged next."""
-    logged = [number for number, part in enumerate(run.parts) if _is_logged(part)]
-    counted = logged or list(range(len(run.parts)))
+    """By the entry that was written next."""
+    lines = [part.record.line for part in run.parts]
     fired: dict[int, tuple[FiredFault, ...]] = {}
     for fault in faults:
         if not run.left_out:
-            at = counted[fault.log_lines] if fault.log_lines < len(counted) else len(run.parts)
+            at = bisect_right(lines, fault.log_lines)
             fired[at] = (*fired.get(at, ()), fault)
     return fired

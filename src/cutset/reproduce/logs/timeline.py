@@ -1,7 +1,8 @@
 """When a visit of a good run would have been in the failure log, and how far from an observable (ANDURIL §5.2.3).
 
-Time is logical: the number of log lines before. Lines that both logs have, whatever their thread, divide them into
-intervals, and visits are spread over an interval of the failure log as they are over the good run's.
+Time is logical: the number of log entries before, told by the lines that the log had. Entries that both logs have,
+whatever their thread, divide them into intervals, and visits are spread over an interval of the failure log as they are
+over the good run's.
 
 Distances are those of ANDURIL's code: the lines from the visit to the observable, that one included; three times as
 many if the visit comes after it, as causes come before.
@@ -10,7 +11,6 @@ many if the visit comes after it, as causes come before.
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from cutset.reproduce.logs.difference import LogEntry, matches
 
@@ -19,37 +19,34 @@ _AFTER = 3  # how much worse it is to come after an observable
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Both lists rise: where `good[n]` records of `logging` had been written, `failure[n]` of the failure log's had."""
+    """Both lists rise: where `good[n]` records had been written, `failure[n]` entries of the failure log had."""
 
     good: tuple[int, ...]
     failure: tuple[int, ...]
+    good_lines: tuple[int, ...]  # of the good run's records
     lines: tuple[int, ...]  # of the failure log's entries
 
 
 def align(good: Sequence[LogEntry], failure: Sequence[LogEntry]) -> Timeline:
     pairs = matches([entry.key for entry in good], [entry.key for entry in failure])
-    # Visits count what went through `logging`; plain output is in the log, but not in their count.
-    counts_all = not any(entry.is_logged for entry in good)
-    records = [entry.line != before for entry, before in zip(good, [0, *(entry.line for entry in good)], strict=False)]
-    written = [
-        0,
-        *accumulate(new and (counts_all or entry.is_logged) for new, entry in zip(records, good, strict=True)),
-    ]
+    good_lines = sorted({entry.line for entry in good})  # a record may have several entries
     return Timeline(
-        good=(0, *(written[here + 1] for here, _ in pairs)),
+        good=(0, *(bisect_right(good_lines, good[here].line) for here, _ in pairs)),
         failure=(0, *(there + 1 for _, there in pairs)),
+        good_lines=tuple(good_lines),
         lines=tuple(entry.line for entry in failure),
     )
 
 
 def failure_position(timeline: Timeline, log_lines: int) -> float:
-    """How many entries of the failure log come before a visit that comes after `log_lines` of a good run."""
-    after = bisect_right(timeline.good, log_lines)
+    """How many entries of the failure log come before a visit at which a good run's log had `log_lines`."""
+    written = bisect_right(timeline.good_lines, log_lines)
+    after = bisect_right(timeline.good, written)
     good, failure = timeline.good[after - 1], timeline.failure[after - 1]
     scale = 1.0  # after the last line in common
     if after < len(timeline.good):
         scale = (timeline.failure[after] - failure) / (timeline.good[after] - good)
-    return failure + scale * (log_lines - good)
+    return failure + scale * (written - good)
 
 
 def temporal_distance(timeline: Timeline, log_lines: int, observed: Sequence[int]) -> int:

@@ -8,6 +8,7 @@ from cutset.model.reproduction.log import LogRecord
 from cutset.model.reproduction.site import FaultKind, FiredFault, Site
 from cutset.reproduce.front_end import EffectsOf
 from cutset.reproduce.graph.causal import CausalGraph
+from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.logs.recognition import Origin, Sighting, sighting
 from cutset.reproduce.logs.statements import index_statements
 from cutset.reproduce.python.causal import causal_graph
@@ -29,6 +30,10 @@ class PythonFrontEnd(PythonHarness):
     def read_program(self, case: FailureCase) -> "PythonAnalysis":
         program = read_program(case.sources, case.search_path, case.drivers)
         return PythonAnalysis(program, case.search_path, prints=case.prints)
+
+    def record_lines(self, log: str) -> Sequence[int]:
+        records = read_log(log, formats_of(log, dialect=self.dialect), dialect=self.dialect)
+        return [record.line for record in records if record.level or record.logger]
 
     def write_replay(self, folder: Path, case: FailureCase, faults: Sequence[FiredFault]) -> Path:
         return write_replay(folder, case, faults)

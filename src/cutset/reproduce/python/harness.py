@@ -11,7 +11,7 @@ import os
 import shlex
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -22,6 +22,7 @@ from cutset.model.reproduction.site import Site, SiteFault, Visit
 from cutset.process.supervise import inherited_environment
 from cutset.reproduce.python.interpreter import is_python, modules_path
 from cutset.reproduce.python.locate import locate, locate_in
+from cutset.reproduce.python.log_clock import LogMoment, log_clock
 from cutset.reproduce.python.log_dialect import PythonLogs
 from cutset.reproduce.rounds.harness import ArmedRound, Firing, HookReport, Workload
 from cutset_agent.sites.visits import read_counts, read_functions, read_visits
@@ -44,7 +45,7 @@ class PythonHarness:
         armed["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder / "sites/hook"), armed.get("PYTHONPATH")]))
         return armed
 
-    def report(self, plan: ArmedRound, folder: Path) -> HookReport:
+    def report(self, plan: ArmedRound, folder: Path, logs: Sequence[Path]) -> HookReport:
         out = folder / "out"
         said = out / "problems.txt"
         problems = said.read_text(errors="replace").splitlines() if said.exists() else []
@@ -52,16 +53,42 @@ class PythonHarness:
             problems.append(
                 "no interpreter of the workload loaded the hook: is it started with -I, -E or -S, or no Python?"
             )
-        ground = [_fired(out / f"first.{number}.json", [fault], problems) for number, fault in enumerate(plan.ground)]
+        visits, lines_at = self._timed_visits(folder, logs)
+        ground = [
+            _fired(out / f"first.{number}.json", [fault], lines_at, problems)
+            for number, fault in enumerate(plan.ground)
+        ]
         return HookReport(
-            fired=_fired(out / "fired.json", plan.window, problems),
+            fired=_fired(out / "fired.json", plan.window, lines_at, problems),
             fired_ground=tuple(firing for firing in ground if firing is not None),
-            visits=self.visits(folder),
+            visits=visits,
             problems=tuple(problems),
         )
 
-    def visits(self, folder: Path) -> tuple[Visit, ...]:
-        return tuple(Visit(*row[:7]) for row in read_visits(str(folder / "out")))
+    def visits(self, folder: Path, logs: Sequence[Path]) -> tuple[Visit, ...]:
+        return self._timed_visits(folder, logs)[0]
+
+    def record_lines(self, log: str) -> Sequence[int]:  # noqa: ARG002
+        """On which lines of a log records of a logger begin. A replay does without: it asks for no moment."""
+        return ()
+
+    def _timed_visits(self, folder: Path, logs: Sequence[Path]) -> tuple[tuple[Visit, ...], Callable[[LogMoment], int]]:
+        rows = list(read_visits(str(folder / "out")))
+        log = b"".join(path.read_bytes() for path in logs if path.exists())
+        lines_at = log_clock({LogMoment(row.logged, row.printed) for row in rows}, log, self.record_lines)
+        visits = tuple(
+            Visit(
+                site=row.site,
+                occurrence=row.occurrence,
+                log_lines=lines_at(LogMoment(row.logged, row.printed)),
+                process=row.process,
+                thread=row.thread,
+                within=row.within,
+                nth=row.nth,
+            )
+            for row in rows
+        )
+        return visits, lines_at
 
     def executed(self, folder: Path) -> Mapping[str, frozenset[int]]:
         functions = read_functions(str(folder / "out"))
@@ -119,14 +146,16 @@ def _rows(faults: Sequence[SiteFault]) -> list[list[Any]]:
     return [[fault.site, fault.occurrence, fault.effect, fault.within] for fault in faults]
 
 
-def _fired(path: Path, armed: Sequence[SiteFault], problems: list[str]) -> Firing | None:
+def _fired(
+    path: Path, armed: Sequence[SiteFault], lines_at: Callable[[LogMoment], int], problems: list[str]
+) -> Firing | None:
     if not path.exists():
         return None
     try:
         fields = json.loads(path.read_text())
         return Firing(
             fault=SiteFault(fields["site"], fields["occurrence"], fields["effect"]),
-            log_lines=fields["logged"],
+            log_lines=lines_at(LogMoment(fields["logged"], fields["printed"])),
             process=fields["process"],
             thread=fields["thread"],
             stack=tuple(fields["stack"]),

@@ -120,7 +120,8 @@ def _prepare(workload: Workload, plan: ArmedRound, folder: Path, harness: Harnes
         (folder / name).mkdir()
     for link in job.links:
         Path(link).symlink_to(folder / "tmp")
-    env = harness.arm(plan, folder, workload.env)
+    printed = {"output": job.stdout, "stdout": job.stdout, "stderr": job.stderr}.get(workload.log)
+    env = harness.arm(replace(plan, log=printed and Path(printed)), folder, workload.env)
     return replace(job, env={**env, **(job.env or {})})
 
 
@@ -146,9 +147,9 @@ def _job_of(workload: Workload, folder: Path) -> Job:
 
 def _read_record(workload: Workload, plan: ArmedRound, job: Job, report: JobReport, harness: Harness) -> RoundRecord:
     folder = Path(job.stdout).parent
-    told = harness.report(plan, folder)
-    problems = [*filter(None, [report.problem]), *told.problems]
     logs = _logs(workload, job)
+    told = harness.report(plan, folder, logs)
+    problems = [*filter(None, [report.problem]), *told.problems]
     if not logs:
         problems.append(f"the round has no log: no file where it ran matches `{workload.log}`")
     status = report.status

@@ -46,7 +46,7 @@ def test_visits_and_the_fault_are_read_back_from_the_folder_of_a_round(tmp_path:
     record = a_round(tmp_path, SiteFault(0, 2, "OSError(5, 'gone')"))
     assert record.fired is not None
     assert record.fired.fault == SiteFault(0, 2, "OSError(5, 'gone')")
-    assert [visit.occurrence for visit in HARNESS.visits(record.folder)] == [1, 2]
+    assert [visit.occurrence for visit in HARNESS.visits(record.folder, record.logs)] == [1, 2]
     assert HARNESS.visit_counts(record.folder) == {0: 2}
 
 
@@ -74,7 +74,7 @@ def test_a_report_that_was_cut_short_is_a_problem_and_known_if_only_one_fault_wa
     window = tuple(SiteFault(0, number, "OSError()") for number in range(1, armed + 1))
     record = a_round(tmp_path, *window)
     (record.folder / "out" / "fired.json").write_text('{"site": 0, "occ')
-    told = HARNESS.report(ArmedRound(window=window), record.folder)
+    told = HARNESS.report(ArmedRound(window=window), record.folder, record.logs)
     assert "what it was cannot be read" in told.problems[0]
     assert (told.fired.fault if told.fired else None) == (window[0] if armed == 1 else None)
 

@@ -71,7 +71,7 @@ def test_what_does_not_occur_does_not_fire(tmp_path: Path, laboratory: Laborator
 def test_the_folder_of_a_round_tells_its_visits_later(tmp_path: Path, laboratory: Laboratory):
     record = a_round(laboratory, tmp_path)
     harness = laboratory(tmp_path)[0]
-    assert harness.visits(record.folder) == record.visits
+    assert harness.visits(record.folder, record.logs) == record.visits
     assert harness.visit_counts(record.folder) == {0: 5}
 
 
