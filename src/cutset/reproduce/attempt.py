@@ -9,7 +9,6 @@ from cutset.errors import CutsetError
 from cutset.model.reproduction.event import RoundFinished, RoundStage
 from cutset.model.reproduction.site import SiteFault
 from cutset.reproduce.explorer import Explorer, PlannedRound
-from cutset.reproduce.logs.difference import keyed, unlikeness
 from cutset.reproduce.narrate import fired_fault, ranking_of
 from cutset.reproduce.oracle.expression import judge
 from cutset.reproduce.prepare import plan_of
@@ -74,6 +73,7 @@ async def _round(
     visited = {visit.site for visit in prepared.good_visits}
     records = await asyncio.to_thread(subject.records_of, run.logs)
     shown = prepared.facts.shown(prepared.good[0], prepared.reader.entries(records))
+    agreement, unlike = await asyncio.to_thread(prepared.agreement, records)
     done = RoundFinished(
         number=number,
         stage=stage,
@@ -90,7 +90,8 @@ async def _round(
         ground=ground,
         fired_ground=tuple(fired_fault(state, firing) for firing in run.fired_ground),
         shown=shown,
-        unlike=unlikeness(prepared.good_texts, prepared.failed_texts, keyed(records)),
+        unlike=unlike,
+        agreement=agreement,
         visits=tuple(visit for visit in run.visits if visit.site not in visited),
         logs=run.logs,
     )

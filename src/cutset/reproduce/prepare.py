@@ -15,7 +15,7 @@ from cutset.process.thread import in_a_thread
 from cutset.reproduce.explorer import Explorer
 from cutset.reproduce.facts import LogReader, gather_facts
 from cutset.reproduce.front_end import FrontEnd
-from cutset.reproduce.logs.difference import keyed
+from cutset.reproduce.logs.agreement import agreement_with
 from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.oracle.expression import judge
 from cutset.reproduce.oracle.terms import is_symptom
@@ -66,7 +66,7 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
     subject = state.subject = state.subject.with_logs(*(run.logs for run in runs))
     reader = LogReader(subject.program)
     records = [subject.records_of(run.logs) for run in runs]
-    good, good_texts = [reader.entries(each) for each in records], [keyed(each) for each in records]
+    good = [reader.entries(each) for each in records]
     settings, failure = state.settings, subject.failure
     effects = subject.program.effects(failure, settings.faults, settings.delay_s)
     symptoms = [record.line for record in failure if is_symptom(record, subject.case.oracle)]
@@ -83,9 +83,8 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
         facts=facts,
         texts=reader.texts_of(facts.observables, failure),
         failed=tuple(reader.entries(failure)),
-        failed_texts=tuple(keyed(failure)),
         good=tuple(good),
-        good_texts=tuple(good_texts),
+        agreement=agreement_with(records, failure),
         good_visits=subject.front_end.visits(state.folder / "good-1", runs[0].logs),
     )
     state.explorer = Explorer(

@@ -1,12 +1,13 @@
 """The state of a search: what it is about, what is known before the first fault, what rounds have shown."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cutset.model.reproduction.event import GoodRunFinished, ReproductionEvent, RoundFinished
 from cutset.model.reproduction.log import LogRecord
+from cutset.model.reproduction.result import LogAgreement
 from cutset.model.reproduction.site import Visit
 from cutset.reproduce.explorer import Explorer
 from cutset.reproduce.facts import LogReader, SearchFacts
@@ -54,9 +55,8 @@ class Preparation:
     facts: SearchFacts
     texts: Mapping[str, str]  # of observables, by their keys
     failed: tuple[LogEntry, ...]  # entries of the failure log, by statements: for feedback
-    failed_texts: tuple[LogEntry, ...]  # by texts: for likeness
     good: tuple[list[LogEntry], ...]  # likewise of good runs
-    good_texts: tuple[list[LogEntry], ...]
+    agreement: Callable[[Sequence[LogRecord]], tuple[LogAgreement, int]]  # of a run: with the number of what differs
     good_visits: tuple[Visit, ...]  # of the first good run
 
 

@@ -52,7 +52,7 @@ class LogAgreement:
     explained: int = 0  # messages that set both apart from good runs
     lacking: tuple[LogLine, ...] = ()  # of the failure log, that the run has not: the first of each message
     added: tuple[LogLine, ...] = ()  # of the run, that the failure log has not
-    values: int = 0  # messages that both have, but with other values where these should be the same
+    values: int = 0  # messages that both have, but with other values or elsewhere, where that should be the same
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def relevant_observables(
     """
     remaining = surplus(good, failure)
     for other in other_good:
-        remaining = _unmatched(surplus(good, other), remaining)
+        _, remaining = _unmatched(surplus(good, other), remaining)
     return [
         Observable(entry.key, entry.thread, entry.line) for entry in sorted(remaining, key=lambda entry: entry.line)
     ]
@@ -88,31 +88,25 @@ def present(good: Sequence[LogEntry], run: Sequence[LogEntry], observables: Iter
     return {observable.key for observable in observables} & shown
 
 
-def unlikeness(good: Sequence[Sequence[LogEntry]], failure: Sequence[LogEntry], run: Sequence[LogEntry]) -> int:
-    """How many messages set a run apart from the failure: new or lost, against good runs, in one of them alone.
-
-    What comes and goes between good runs counts for nothing. Entries are best keyed by their text, which tells more
-    than their statement.
-    """
-    first, *others = good
-    noise = {entry.key for other in others for entry in (*surplus(first, other), *surplus(other, first))}
-
-    def changes(log: Sequence[LogEntry]) -> set[tuple[bool, str]]:
-        new = {(True, entry.key) for entry in surplus(first, log)}
-        lost = {(False, entry.key) for entry in surplus(log, first)}
-        return {change for change in new | lost if change[1] not in noise}
-
-    return len(changes(failure) ^ changes(run))
-
-
 def surplus(good: Sequence[LogEntry], run: Sequence[LogEntry]) -> list[LogEntry]:
     """What `run` has beyond `good`, family by family of threads in the order in which they appear in `run`."""
-    known = _by_family(good)
-    return [entry for family, entries in _by_family(run).items() for entry in _beyond(known.get(family, []), entries)]
+    return difference(good, run)[1]
 
 
-def _beyond(good: Sequence[LogEntry], run: Sequence[LogEntry]) -> list[LogEntry]:
-    """What one family of threads has more, read thread by thread or as it was logged, whichever has more in common.
+def difference(good: Sequence[LogEntry], run: Sequence[LogEntry]) -> tuple[list[LogEntry], list[LogEntry]]:
+    """What only one of them has, and what only the other has."""
+    ours, theirs = by_family(run), by_family(good)
+    only_good: list[LogEntry] = []
+    only_run: list[LogEntry] = []
+    for family in ours | theirs:
+        lost, new = _apart(theirs.get(family, []), ours.get(family, []))
+        only_good += lost
+        only_run += new
+    return only_good, only_run
+
+
+def _apart(good: Sequence[LogEntry], run: Sequence[LogEntry]) -> tuple[list[LogEntry], list[LogEntry]]:
+    """Of one family of threads, read thread by thread or as it was logged, whichever has more in common.
 
     The first suits threads that do the same side by side; the second suits pools, which give work to whoever is free.
     """
@@ -120,15 +114,19 @@ def _beyond(good: Sequence[LogEntry], run: Sequence[LogEntry]) -> list[LogEntry]
     if len({entry.thread for entry in good}) <= 1 and len({entry.thread for entry in run}) <= 1:
         return as_logged
     by_thread = _unmatched(_by_thread(good), _by_thread(run))
-    return by_thread if len(by_thread) <= len(as_logged) else as_logged
+    return by_thread if len(by_thread[1]) <= len(as_logged[1]) else as_logged
 
 
-def _unmatched(good: Sequence[LogEntry], run: Sequence[LogEntry]) -> list[LogEntry]:
-    matched = {there for _, there in matches([entry.key for entry in good], [entry.key for entry in run])}
-    return [entry for number, entry in enumerate(run) if number not in matched]
+def _unmatched(good: Sequence[LogEntry], run: Sequence[LogEntry]) -> tuple[list[LogEntry], list[LogEntry]]:
+    pairs = matches([entry.key for entry in good], [entry.key for entry in run])
+    here, there = {x for x, _ in pairs}, {y for _, y in pairs}
+    return (
+        [entry for number, entry in enumerate(good) if number not in here],
+        [entry for number, entry in enumerate(run) if number not in there],
+    )
 
 
-def _by_family(entries: Iterable[LogEntry]) -> dict[str, list[LogEntry]]:
+def by_family(entries: Iterable[LogEntry]) -> dict[str, list[LogEntry]]:
     families: dict[str, list[LogEntry]] = {}
     for entry in entries:
         families.setdefault(entry.family, []).append(entry)
@@ -144,8 +142,11 @@ def _by_thread(entries: Sequence[LogEntry]) -> list[LogEntry]:
 
 def matches(good: Sequence[str], failure: Sequence[str]) -> list[tuple[int, int]]:
     """Positions of a longest common subsequence, in order; of a common one where both are very long."""
-    found: list[tuple[int, int]] = []
-    here = there = 0
+    # Both begin alike until something goes wrong: that much of the table is known.
+    here = there = next(
+        (n for n, (x, y) in enumerate(zip(good, failure, strict=False)) if x != y), min(len(good), len(failure))
+    )
+    found = [(number, number) for number in range(here)]
     while (len(good) - here) * (len(failure) - there) > _CELLS:
         pairs = _longest(good[here : here + _WINDOW], failure[there : there + _WINDOW])
         kept = [pair for pair in pairs if max(pair) < _WINDOW // 2]

@@ -1,6 +1,7 @@
 """Values in messages: what of a message differs between runs that do the same, and what does not (ANDURIL §5.1.1)."""
 
 import re
+from functools import lru_cache
 
 # What differs between two runs that do the same. One placeholder for all, as what looks like a number in one run may
 # look like a word in the next.
@@ -23,6 +24,32 @@ _VARIABLE = re.compile(
 _REPEATED = re.compile(r"\*(?:[\s,;:./+_%-]*\*)+")
 
 
+@lru_cache(maxsize=1 << 16)  # runs say the same over and over
 def sanitise(message: str) -> str:
     """The message with one `*` for each part that may differ from run to run, or for a row of such parts."""
     return _REPEATED.sub("*", _VARIABLE.sub("*", message))
+
+
+# What no run has in common with another but by chance, whatever happens in it.
+_FLEETING = re.compile(
+    r"""
+    \b[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b                 # UUID
+    | \b0x[0-9A-Fa-f]{1,32}\b                                              # object
+    | \b\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?   # time
+    | \b\d\d?:\d\d(?::\d\d)?(?:[.,]\d{1,9})?\b
+    | \b\d{1,18}(?:\.\d{1,18})?[ ]?(?:[nuµm]?s|secs?|seconds?|mins?|minutes?|h|hours?)\b   # duration
+    | \b\d{1,18}\.\d{1,18}\b(?!\.)                                         # what is measured
+    | (?<=[\w.\]]):\d{4,5}\b                                               # port
+    | (?i:\b(?:p?pid|tid|fd|port|thread|task)[ =:#-]{1,3}\d{1,18}\b)
+    | \b\w{0,40}(?:Thread|Task|Worker|Process|Executor)-\d{1,9}(?:_\d{1,9})?\b
+    | \b\d{9,}\b                                                           # time, or identity of an object
+    | \b(?=[0-9a-f]{0,64}\d)(?=[0-9a-f]{0,64}[a-f])[0-9a-f]{8,}\b            # digest
+    | (?<![\w/.~])(?:[A-Za-z]:[\\/]|~?/)(?:[^\s/\\"'<>:,;()]{1,255}[/\\])*(?:tmp\w{4,})?   # folders, temporary files
+    """,
+    re.VERBOSE,
+)
+
+
+def lasting(message: str) -> str:
+    """The message with one `*` for each part that is another in each run; what tells one victim from another stays."""
+    return _FLEETING.sub("*", message)

@@ -1,0 +1,128 @@
+"""How far the log of a run agrees with the failure log: what it explains, what it lacks, what it adds.
+
+Both are compared with a good run, not with each other: of what a log says that the good one does not, and of what it
+does not say, each message counts once, whatever its place and number. What comes and goes between good runs counts for
+nothing.
+
+Of runs that agree so far, values and order tell which is nearer: that it was order 17 that got lost, and after which
+other. They count where good runs have the same ones, as elsewhere they may be chance.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from cutset.model.reproduction.log import LogRecord
+from cutset.model.reproduction.result import LogAgreement, LogLine
+from cutset.reproduce.logs.difference import LogEntry, by_family, difference, keyed
+from cutset.reproduce.logs.values import lasting
+
+_SHOWN = 20  # lines of each kind that are kept: more of them tell no more
+
+_Texts = dict[str, set[str]]  # of messages, by their key
+
+
+@dataclass(frozen=True, slots=True)
+class _Log:
+    entries: list[LogEntry]  # by their texts, which tell more than their statements
+    records: dict[int, LogRecord]  # by their lines
+
+
+def agreement_with(
+    good: Sequence[Iterable[LogRecord]], failure: Iterable[LogRecord]
+) -> Callable[[Iterable[LogRecord]], tuple[LogAgreement, int]]:
+    """Tells of a run's records how they agree with the failure log, and how many messages they lack or add in all."""
+    usual, *others = map(_log, good)
+    failed = _log(failure)
+    noise = {entry.key for other in others for only in _apart(usual, other) for entry in only}
+    orderly = _orderly([usual, *others])
+    values = _values_of([usual, *others])
+    failed_values = values(failed)
+
+    def changes(log: _Log) -> tuple[set[str], set[str]]:
+        lost, new = ({entry.key for entry in only} - noise for only in _apart(usual, log))
+        return lost, new
+
+    lost, new = changes(failed)
+
+    def agreement(records: Iterable[LogRecord]) -> tuple[LogAgreement, int]:
+        run = _log(records)
+        run_lost, run_new = changes(run)
+        lacking, added = (new - run_new) | (run_lost - lost), (run_new - new) | (lost - run_lost)
+        elsewhere = lacking & added  # both have them
+        lacking, added = lacking - elsewhere, added - elsewhere
+        only_failed, only_run = _apart(failed, run)
+        elsewhere |= {entry.key for entry in (*only_failed, *only_run) if entry.family in orderly}
+        elsewhere |= {key for key, texts in values(run).items() if texts != failed_values.get(key, texts)}
+        found = LogAgreement(
+            explained=len(lost & run_lost) + len(new & run_new),
+            lacking=_first_of(lacking, failed, only_failed),
+            added=_first_of(added, run, only_run),
+            values=len(elsewhere - lacking - added - noise),
+        )
+        return found, len(lacking) + len(added)
+
+    return agreement
+
+
+def _log(records: Iterable[LogRecord]) -> _Log:
+    by_line = {record.line: record for record in records}
+    return _Log(keyed(by_line.values()), by_line)
+
+
+def _apart(one: _Log, other: _Log) -> tuple[list[LogEntry], list[LogEntry]]:
+    return difference(one.entries, other.entries)
+
+
+def _orderly(good: Sequence[_Log]) -> set[str]:
+    """Families of threads that say the same in the same order in all good runs."""
+    first, *others = [
+        {family: [entry.key for entry in entries] for family, entries in by_family(log.entries).items()} for log in good
+    ]
+    return {family for family, keys in first.items() if all(other.get(family) == keys for other in others)}
+
+
+def _values_of(good: Sequence[_Log]) -> Callable[[_Log], _Texts]:
+    """What messages say, as far as it should be the same in each run."""
+    whole = [_texts(log) for log in good]
+    usual = set().union(*whole)
+    exact = {key for key in usual if all(texts.get(key) == whole[0].get(key) for texts in whole)}
+    masked = [_lasting(texts) for texts in whole]
+    chance = {key for key in usual if any(texts.get(key) != masked[0].get(key) for texts in masked)}
+
+    def values(log: _Log) -> _Texts:
+        texts = _texts(log)
+        return {
+            **_lasting({key: found for key, found in texts.items() if key not in chance}),
+            **{key: found for key, found in texts.items() if key in exact},
+        }
+
+    return values
+
+
+def _texts(log: _Log) -> _Texts:
+    """The first lines of messages that have values."""
+    found: _Texts = defaultdict(set)
+    for entry in log.entries:
+        if "*" in entry.key:
+            found[entry.key].add(_text(log, entry))
+    return dict(found)
+
+
+def _lasting(texts: _Texts) -> _Texts:
+    return {key: {lasting(text) for text in found} for key, found in texts.items()}
+
+
+def _first_of(keys: Collection[str], log: _Log, apart: Sequence[LogEntry]) -> tuple[LogLine, ...]:
+    """Of each message the first that the other log has not, in the order of their lines."""
+    first: dict[str, LogEntry] = {}
+    for entry in (*apart, *log.entries):
+        if entry.key in keys:
+            first.setdefault(entry.key, entry)
+    found = sorted(first.values(), key=lambda entry: entry.line)
+    return tuple(LogLine(entry.line, _text(log, entry)) for entry in found[:_SHOWN])
+
+
+def _text(log: _Log, entry: LogEntry) -> str:
+    record = log.records[entry.line]
+    return entry.key if entry.key == record.raised else record.message.partition("\n")[0]

@@ -1,0 +1,127 @@
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.samples.small_programs import read_python_log
+
+from cutset.model.reproduction.result import LogAgreement, LogLine
+from cutset.reproduce.logs.agreement import agreement_with
+
+ORDERS = ["up", *(f"order {number} is sent" for number in range(1, 6)), "down"]
+
+
+def records(*messages, thread="MainThread"):
+    levels = ["ERROR" if "lost" in message or "cannot" in message else "INFO" for message in messages]
+    return read_python_log(
+        [
+            f"2026-11-16 03:00:00,{number:03} {level} [{thread}] shop: {message}"
+            for number, (level, message) in enumerate(zip(levels, messages, strict=True))
+        ]
+    )
+
+
+def agreement(good, failure, run, *other_good):
+    return agreement_with([records(*each) for each in (good, *(other_good or (good,)))], records(*failure))(
+        records(*run)
+    )
+
+
+def lost(number):
+    """The order with this number is lost."""
+    return [f"order {number} is lost" if f"order {number} " in each else each for each in ORDERS]
+
+
+def test_a_run_that_says_the_same_lacks_nothing_and_adds_nothing():
+    found = agreement(ORDERS, lost(3), lost(3))
+    assert found == (LogAgreement(explained=2), 0)  # one is lost, and one is not sent
+
+
+def test_what_the_failure_log_has_and_the_run_has_not_is_lacking_by_its_first_line():
+    failure = [*ORDERS, "cannot stop", "cannot stop", "disk is full"]
+    found, unlike = agreement(ORDERS, failure, [*ORDERS, "disk is full"])
+    assert found == LogAgreement(explained=1, lacking=(LogLine(8, "cannot stop"),))
+    assert unlike == 1
+
+
+def test_what_the_run_has_and_the_failure_log_has_not_is_added():
+    found, unlike = agreement(ORDERS, lost(3), [*lost(3), "cannot stop"])
+    assert (found.added, found.lacking, unlike) == ((LogLine(8, "cannot stop"),), (), 1)
+
+
+def test_what_the_run_does_not_lose_is_added_and_what_it_alone_loses_is_lacking():
+    ends_early = ORDERS[:-1]
+    assert agreement(ORDERS, ends_early, ORDERS)[0].added == (LogLine(7, "down"),)
+    assert agreement(ORDERS, ORDERS, ends_early)[0].lacking == (LogLine(7, "down"),)
+
+
+def test_lines_are_capped_but_their_number_is_not():
+    words = ["".join(chr(ord("a") + int(digit)) for digit in str(number)) for number in range(50)]
+    found, unlike = agreement(ORDERS, [*ORDERS, *(f"cannot {word}" for word in words)], ORDERS)
+    assert len(found.lacking) == 20
+    assert unlike == 50
+
+
+def test_what_comes_and_goes_between_good_runs_counts_for_nothing():
+    noisy = ["up", "slow", *ORDERS[1:]]
+    assert agreement(ORDERS, lost(3), [*lost(3), "slow"], noisy) == (LogAgreement(explained=2), 0)
+
+
+def test_victims_are_told_apart_by_their_names():
+    (right, unlike), (wrong, other_unlike) = (agreement(ORDERS, lost(3), lost(number)) for number in (3, 4))
+    assert unlike == other_unlike == 0
+    assert right.values == 0
+    assert wrong.values == 2  # which one is lost, which ones are sent
+
+
+def test_a_number_that_good_runs_agree_on_should_be_the_same():
+    good, failure = [*ORDERS, "sent 5 of 5 in 12 ms"], [*ORDERS, "sent 4 of 5 in 17 ms"]
+    other = [*ORDERS, "sent 5 of 5 in 99 ms"]
+    assert agreement(good, failure, [*ORDERS, "sent 4 of 5 in 3 ms"], other)[0].values == 0
+    assert agreement(good, failure, [*ORDERS, "sent 3 of 5 in 3 ms"], other)[0].values == 1
+
+
+def test_a_number_that_good_runs_do_not_agree_on_may_be_any():
+    good, other = ([*ORDERS, f"queue has {number} left"] for number in (7, 8))
+    assert agreement(good, [*good[:-1], "queue has 9 left"], [*good[:-1], "queue has 1 left"], other)[0].values == 0
+
+
+def test_times_addresses_and_identities_of_processes_tell_nothing_apart():
+    said = "cannot reach 127.0.0.1:{port}: pid {pid}, <Job object at {at}>, waited {waited} s, see /tmp/{folder}/x.log"
+    one = said.format(port=40_123, pid=7, at="0x7f00", waited=1.25, folder="a")
+    other = said.format(port=50_456, pid=8, at="0x7f11", waited=2, folder="b")
+    assert agreement(ORDERS, [*ORDERS, one], [*ORDERS, other]) == (LogAgreement(explained=1), 0)
+
+
+def test_where_good_runs_are_in_order_a_message_in_another_place_is_another():
+    plain = ["tick", "tock"] * 4
+    early, late = [*plain[:2], "link is lost", *plain[2:]], [*plain[:6], "link is lost", *plain[6:]]
+    assert agreement(plain, early, early) == (LogAgreement(explained=1), 0)
+    found, unlike = agreement(plain, early, late)
+    assert unlike == 0
+    assert found.values > 0
+    # where they are not, it may be chance
+    assert agreement(plain, early, late, ["tock", "tick"] * 4)[0].values == 0
+
+
+def test_a_traceback_that_is_lacking_is_named_by_its_exception():
+    good = records("up")
+    trace = ["Traceback (most recent call last):", '  File "a.py", line 3, in save', "OSError: full"]
+    line = "2026-11-16 03:00:00,001 ERROR [MainThread] shop: cannot save"
+    found, unlike = agreement_with([good, good], read_python_log([line, *trace]))(read_python_log([line]))
+    assert found.lacking == (LogLine(1, "OSError raised in save"),)
+    assert unlike == 1
+
+
+LOGS = st.lists(st.sampled_from(["up", "down", "order 1 is sent", "order 2 is sent", "lost"]), max_size=8)
+
+
+@given(LOGS, LOGS, LOGS)
+def test_a_log_always_agrees_with_itself(good, other, failure):
+    found, unlike = agreement(good, failure, failure, other)
+    assert unlike == found.values == 0
+
+
+@given(LOGS, LOGS, LOGS, LOGS)
+def test_what_is_shown_is_what_is_counted(good, other, failure, run):
+    found, unlike = agreement(good, failure, run, other)
+    assert unlike == len(found.lacking) + len(found.added)
+    back, back_unlike = agreement(good, run, failure, other)
+    assert (back_unlike, back.explained) == (unlike, found.explained)
