@@ -157,7 +157,8 @@ def build_case(case: CaseFile) -> FailureCase:
     env = inherited_environment() | dict(own_env)
     words[0] = find_program(words[0], env, folder)
     check_script(words, cwd)
-    paths = search_path(case.python or interpreter_of(words[0], env, folder), words, env, cwd)
+    python = case.python or interpreter_of(words[0], env, folder)
+    paths = search_path(python, words, env, cwd)
     for name in case.driver or ():
         if not Path(name).exists():
             raise UsageError(f"There is no driver `{name}`", hint="Correct `--driver`")
@@ -177,6 +178,7 @@ def build_case(case: CaseFile) -> FailureCase:
         oracle=oracle,
         log_pattern=case.log_pattern,
         prints=bool(case.prints),
+        runtime=python,
     )
 
 

@@ -18,6 +18,7 @@ class FailureCase:
     oracle: Oracle
     log_pattern: str | None = None
     prints: bool = False  # what `print` writes is log, too
+    runtime: str = ""  # what runs the workload, if it is known: an interpreter
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,75 +1,95 @@
 """What to make happen at each site, best first, and why (ANDURIL §4.1; what is no exception is beyond the paper).
 
 First the exceptions that the call can raise, those in front that lead to the handler behind a message of the failure
-log. Then, only where something outside the process is waited for: nothing happens for ever, a wrong value comes back,
-it takes long, the process dies there.
+log; among them, the wrong values that the code tests for. Then, only where something outside the process is waited
+for: nothing happens for ever, a wrong value comes back, it takes long, the process dies there. A `raise` is last where
+the value of another site decides about it.
 """
 
-import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from sys import stdlib_module_names
 
 from cutset.model.reproduction.log import LogRecord
-from cutset.model.reproduction.site import FaultKind, Site, SiteKind
+from cutset.model.reproduction.site import FaultKind, SiteKind
 from cutset.reproduce.front_end import EffectsOf, SiteEffect
 from cutset.reproduce.python.escapes import handlers_around
-from cutset.reproduce.python.exception_tree import ExceptionClass, exception_tree
-from cutset.reproduce.python.exceptions import LikelyException, candidates, construct
-from cutset.reproduce.python.logged_exceptions import exceptions_in
+from cutset.reproduce.python.exception_making import Library, make
+from cutset.reproduce.python.exceptions import LikelyException, candidates
+from cutset.reproduce.python.libraries import imported_modules
+from cutset.reproduce.python.logged_exceptions import exceptions_by_text, exceptions_in
 from cutset.reproduce.python.syntax import PythonProgram
+from cutset.reproduce.python.tested_values import tested_values, wrong_values
 
 MOST_EXCEPTIONS = 4  # per site: what comes later is guesswork
 # In steps, that is, as late as if so many better faults of the site had failed before.
 _ASTRAY = 1  # an exception that does not lead to a message of the failure log, as far as is known
 _GUESSED = 2  # one that the call is not known to raise
-_REASONED = 1  # what a `raise` statement raises: the reason for which it does is somewhere else
+_REASONED = 2  # what a `raise` statement raises: the reason for which it does is somewhere else
+_CONSEQUENCE = 4  # likewise, where that is known: the value of a call
+_TESTED = 2  # a wrong value that the code has a condition for
 _INSIDE = 2  # one at a call that leads into the analysed code, as far as is known: that has sites of its own
 _NO_EXCEPTION = 2  # all else that can happen there, after the exceptions
-_READS = re.compile(r"(^|\.|_)(read\w*|recv\w*|get\w*|fetch\w*|receive\w*|load\w*|dequeue\w*|pop\w*)$")
-_WRITES = re.compile(r"(^|\.|_)(write|send|sendto)$")
 
 
 def effects_of(
     program: PythonProgram,
-    search_path: Sequence[str],
+    library: Library,
     failure: Sequence[LogRecord],
     kinds: Collection[FaultKind],
     delay_s: float,
+    ended_at: Collection[int] = (),
 ) -> EffectsOf:
+    """`ended_at` are events: `raise` statements at which tracebacks of the failure log end."""
     handlers = handlers_around(program)
-    in_log = exceptions_in(failure)
-    imports = {
-        name: tuple(sorted({dotted for names in module.imports.values() for dotted in names}))
-        for name, module in program.modules.items()
-    }
-    trees = _libraries(program, imports, search_path)
+    in_log = list(dict.fromkeys([*exceptions_in(failure), *exceptions_by_text(failure, library)]))
+    imports = imported_modules(program)
+    near = {module: _packages(names) for module, names in imports.items()}
+    leads = _leading(program, near)
+    tested = tested_values(program)
+    decides = {event for index in ended_at for event in tested.reasons.get(index, ())}
 
     def of(number: int, wanted: Sequence[str]) -> list[SiteEffect]:
         site = program.sites[number]
         event = program.site_events[number]
         resolved = program.resolved[event]
-        library = [kind for package in _packages(imports[site.module]) for kind in trees.get(package, ())]
         if site.kind is SiteKind.RAISE:
-            text = construct(resolved or site.expression, "injected", library)
-            return [SiteEffect(text, "the statement raises it", _REASONED)] * (FaultKind.EXCEPTION in kinds)
+            return [_raising(resolved or site.expression, event)] * (FaultKind.EXCEPTION in kinds)
+        sure = [one for one in program.callees[event] if one not in program.guesses[event]]
         found = candidates(
             site.expression,
             resolved,
             handlers[number],
             in_log,
             library,
+            packages=set().union(*(leads[one] for one in sure)) if sure else near[site.module] | _packages([resolved]),
             awaited=site.kind is SiteKind.AWAIT or program.events[event].awaited,
             imports=imports[site.module],
             wanted=wanted,
         )
         inside = _INSIDE if program.callees[event] else 0
         effects = list(_exceptions(found, inside)) if FaultKind.EXCEPTION in kinds else []
-        if any(candidate.founded for candidate in found):
-            start = effects[-1].cost + _NO_EXCEPTION if effects else inside
-            others = [effect for effect in _others(site, delay_s) if effect[0] in kinds]
+        reaches_out = any(candidate.founded for candidate in found)
+        values = list(wrong_values(program, event, tested.conditions.get(event, ())))
+        noticed = [value for value in values if value.tested and FaultKind.RETURN in kinds]
+        effects += [
+            SiteEffect(value.text, f"{value.why}; the code tests for it", inside + _TESTED * (event not in decides))
+            for value in noticed
+        ]
+        if reaches_out:
+            late = [(FaultKind.RETURN, value.text, value.why) for value in values if not value.tested]
+            others = [effect for effect in _others(late, delay_s) if effect[0] in kinds]
+            start = max((effect.cost for effect in effects), default=inside - _NO_EXCEPTION) + _NO_EXCEPTION
             effects += [SiteEffect(text, why, start + place) for place, (_, text, why) in enumerate(others)]
-        return effects
+        return sorted(effects, key=lambda effect: effect.cost)
+
+    def _raising(name: str, event: int) -> SiteEffect:
+        last = f".{name}".rpartition(".")[2]
+        message = next((text for kind, text in in_log if f".{kind}".rpartition(".")[2] == last), "injected")
+        if tested.reasons.get(event):
+            decided = program.events[tested.reasons[event][0]].expression
+            why = f"the statement raises it, by what `{decided}` returns"
+            return SiteEffect(make(name, message, library), why, _CONSEQUENCE)
+        return SiteEffect(make(name, message, library), "the statement raises it", _REASONED)
 
     return of
 
@@ -80,33 +100,34 @@ def _exceptions(found: Sequence[LikelyException], start: int) -> Iterator[SiteEf
         yield SiteEffect(candidate.effect, candidate.reason, start + place + doubts)
 
 
-def _others(site: Site, delay_s: float) -> Iterator[tuple[FaultKind, str, str]]:
+def _others(values: Iterable[tuple[FaultKind, str, str]], delay_s: float) -> Iterator[tuple[FaultKind, str, str]]:
     yield FaultKind.HANG, "hang()", "what it waits for never comes"
-    if _READS.search(site.expression):
-        yield FaultKind.RETURN, "return(None)", "it finds nothing"
-        yield FaultKind.RETURN, "return(b'')", "it reads less than it should: the other side has closed"
-    elif _WRITES.search(site.expression):
-        yield FaultKind.RETURN, "return(0)", "it writes less than it should"
+    yield from values
     yield FaultKind.DELAY, f"delay({delay_s:g})", "it takes long"
     yield FaultKind.CRASH, "crash()", "the process dies here"
 
 
-def _libraries(
-    program: PythonProgram, imports: Mapping[str, Sequence[str]], search_path: Sequence[str]
-) -> dict[str, list[ExceptionClass]]:
-    """The exceptions of the packages that the analysed code imports and that are not analysed themselves.
-
-    Those of the standard library are in a table: most of its classes are for particular calls.
-    """
-    analysed = _packages(program.modules)
-    trees = {}
-    for package in _packages(dotted for names in imports.values() for dotted in names) - analysed - stdlib_module_names:
-        for folder in search_path:
-            source = Path(folder) / package
-            if (source / "__init__.py").exists():
-                trees[package] = exception_tree(source)
-                break
-    return trees
+def _leading(program: PythonProgram, near: Mapping[str, set[str]]) -> list[frozenset[str]]:
+    """Per function: the packages outside that it leads into, through analysed code too."""
+    leads: list[set[str]] = [set() for _ in program.functions]
+    callers: dict[int, set[int]] = defaultdict(set)
+    for index, event in enumerate(program.events):
+        if program.leaves[index]:
+            resolved = program.resolved[index]
+            leads[event.function] |= (
+                _packages([resolved]) if resolved else near[program.functions[event.function].module]
+            )
+        for callee in (*program.callees[index], *program.joins[index]):
+            callers[callee].add(event.function)
+    waiting = dict.fromkeys(range(len(leads)))
+    while waiting:
+        function = next(iter(waiting))
+        del waiting[function]
+        for caller in callers[function]:
+            if not leads[function] <= leads[caller]:
+                leads[caller] |= leads[function]
+                waiting[caller] = None
+    return [frozenset(packages) for packages in leads]
 
 
 def _packages(dotted: Iterable[str]) -> set[str]:

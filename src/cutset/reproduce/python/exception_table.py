@@ -28,6 +28,7 @@ class ExceptionFault:
     effect: str  # the expression that makes the exception
     when: str
     errno: int | None = None
+    text: str = ""  # of the exception, where the table tells it
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,10 @@ def called(call: str, resolved: str, imports: Sequence[str], *, awaited: bool) -
     client = bool(receiver) and not _hints(receiver, name).isdisjoint(table().clients | libraries)
     if receiver == _LITERAL or (receiver and not client and name in table().harmless_methods):
         return _HARMLESS
-    if fitting := _fitting(receiver, name, imports, awaited=awaited):
+    fitting = _fitting(receiver, name, imports, awaited=awaited)
+    if fitting and not fitting[0][0].faults:
+        return _HARMLESS
+    if fitting:
         return Called(fitting, reaches_out=True, standard=fitting[0][1] >= _TELLING, vague=False, client=client)
     vague = bool(receiver) and not client and name in table().containers
     typical = tuple(
@@ -143,6 +147,8 @@ def _by_callee(call: str, resolved: str, *, awaited: bool) -> Called:
         return _HARMLESS
     for rule in table().rules:
         if rule.callees.fullmatch(resolved):
+            if not rule.faults:
+                return _HARMLESS
             return Called(((rule, _TELLING),), reaches_out=True, standard=True, vague=False)
     # It may be a method of what a function returned, as in `socket.create_connection.recv`. What else is in the
     # standard library, but not in the table, does not leave the process.
@@ -208,10 +214,15 @@ def _name(node: ast.expr) -> str:
 def _fault(effect: str, when: str) -> ExceptionFault:
     node = ast.parse(effect, mode="eval").body
     assert isinstance(node, ast.Call)
+    kind = ast.unparse(node.func)
     match node.args:
+        case [ast.Constant(value=int(errno)), ast.Constant(value=str(text))]:
+            return ExceptionFault(kind, effect, when, errno, text)
         case [ast.Constant(value=int(errno)), *_]:
-            return ExceptionFault(ast.unparse(node.func), effect, when, errno)
-    return ExceptionFault(ast.unparse(node.func), effect, when)
+            return ExceptionFault(kind, effect, when, errno)
+        case [ast.Constant(value=str(text))]:
+            return ExceptionFault(kind, effect, when, text=text)
+    return ExceptionFault(kind, effect, when)
 
 
 def _rule(entry: Mapping[str, Any], faults: Mapping[str, ExceptionFault]) -> CallRule:

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import Formatter
 
 MESSAGE = "{message}"  # stands for the message in the arguments of a constructor
 BUILTIN = {
@@ -21,6 +22,7 @@ _CLASS = re.compile(rb"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)]*)\)", re.MULTILINE)
 _LAST_NAME = re.compile(rb"(\w+)\s*(?:,|$)")
 _EXCEPTION_NAME = re.compile(r"(Error|Exception|error|timeout|Timeout|Empty|Full|Fault)$")
 _DATA_CLASS = re.compile(r"\b(dataclass|define|frozen|attrs|attr\.s|mutable)\b")
+_CONVERSION = re.compile(r"%[srd]")
 _FIELD = re.compile(r"\{(\w+)[^}]*\}")
 _NOT_SHIPPED = frozenset({"tests", "test", "testing", "__pycache__"})
 _OF_MAPPINGS = frozenset({"get", "items", "keys", "values", "copy", "pop", "update"})
@@ -58,6 +60,9 @@ class ExceptionClass:
     arguments: str  # of its constructor, as source text
     guessed: int  # how many of them are more than a message: the more, the less likely that the constructor takes them
     aliases: tuple[str, ...] = ()  # other names for it in its package
+    parameters: tuple[tuple[str, str], ...] = ()  # that are given an argument, by name, with the usual one
+    optional: tuple[str, ...] = ()  # parameters that have a default
+    formats: tuple[str, ...] = ()  # of its text, nearest first: expressions with a group for each parameter they show
 
     @property
     def public(self) -> str:
@@ -92,8 +97,19 @@ def exception_tree(sources: Path) -> list[ExceptionClass]:
     tree = []
     for dotted in sorted(raised):
         line = [nodes[name] for name in _ancestry(dotted, bases)]
-        arguments, guessed = next(filter(None, (_construction(node, line) for node in line)), (MESSAGE, 0))
-        tree.append(ExceptionClass(dotted, bases[dotted], arguments, guessed, tuple(sorted(aliases[dotted]))))
+        given = next((one for node in line if (one := _construction(node, line)) is not None), [("", MESSAGE)])
+        tree.append(
+            ExceptionClass(
+                dotted,
+                bases[dotted],
+                ", ".join(literal for _, literal in given),
+                sum(MESSAGE not in literal for _, literal in given),
+                tuple(sorted(aliases[dotted])),
+                tuple(given),
+                next((one for node in line if (one := _optional(node)) is not None), ()),
+                tuple(dict.fromkeys(pattern for node in line for pattern in _formats(node))),
+            )
+        )
     return tree
 
 
@@ -249,44 +265,65 @@ def _exported(modules: Mapping[str, _Module], raised: Iterable[str]) -> Iterator
                 yield f"{name}.{last}", dotted
 
 
-def _construction(node: ast.ClassDef, line: Iterable[ast.ClassDef]) -> tuple[str, int] | None:
-    """The arguments that its own constructor needs, and how many of them are guesses; None if it has no own one.
+def _construction(node: ast.ClassDef, line: Iterable[ast.ClassDef]) -> list[tuple[str, str]] | None:
+    """The arguments that its own constructor needs, by parameter; None if it has no own one.
 
     `line` is the class that is to be constructed and those that it derives from.
     """
     for statement in node.body:
         if isinstance(statement, ast.FunctionDef) and statement.name in {"__init__", "__new__"}:
-            literals = _arguments(statement)
-            if not literals and statement.args.kwarg:
-                literals = [f"{field}={_literal(field, None, set(), first=True)}" for field in _template_fields(line)]
-            return ", ".join(literals), _guesses(literals)
+            given = _arguments(statement)
+            if not given and statement.args.kwarg:
+                given = [(name, f"{name}={_literal(name, None, set(), first=True)}") for name in _template_fields(line)]
+            return given
     if any(_DATA_CLASS.search(ast.unparse(decorator)) for decorator in node.decorator_list):
         fields = [field for field in node.body if isinstance(field, ast.AnnAssign) and not field.value]
-        literals = [_literal(ast.unparse(field.target), field.annotation, set(), first=False) for field in fields]
-        return ", ".join(literals), _guesses(literals)
+        return [
+            (name, _literal(name, field.annotation, set(), first=False))
+            for field in fields
+            if (name := ast.unparse(field.target))
+        ]
     return None
 
 
-def _arguments(function: ast.FunctionDef) -> list[str]:
+def _arguments(function: ast.FunctionDef) -> list[tuple[str, str]]:
     signature = function.args
     positional = [*signature.posonlyargs, *signature.args][1:]
     required = positional[: max(0, len(positional) - len(signature.defaults))]
     uses = _uses(function)
-    literals = [
-        _literal(argument.arg, argument.annotation, uses.get(argument.arg, set()), first=argument is positional[0])
+    given = [
+        (
+            argument.arg,
+            _literal(argument.arg, argument.annotation, uses.get(argument.arg, set()), first=argument is positional[0]),
+        )
         for argument in required
     ]
     if not required and positional:  # a message that may be left out is better given
         literal = _literal(positional[0].arg, positional[0].annotation, set(), first=False)
-        literals = [literal] if literal == MESSAGE else []
+        given = [(positional[0].arg, literal)] if literal == MESSAGE else []
     elif not required and signature.vararg:
-        literals = [MESSAGE]
-    keywords = [
-        f"{argument.arg}={_literal(argument.arg, argument.annotation, uses.get(argument.arg, set()), first=False)}"
+        given = [(signature.vararg.arg, MESSAGE)]
+    return given + [
+        (
+            argument.arg,
+            f"{argument.arg}="
+            + _literal(argument.arg, argument.annotation, uses.get(argument.arg, set()), first=False),
+        )
         for argument, default in zip(signature.kwonlyargs, signature.kw_defaults, strict=True)
         if default is None
     ]
-    return [*literals, *keywords]
+
+
+def _optional(node: ast.ClassDef) -> tuple[str, ...] | None:
+    for statement in node.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name in {"__init__", "__new__"}:
+            signature = statement.args
+            keywords = zip(signature.kwonlyargs, signature.kw_defaults, strict=True)
+            return (
+                *(argument.arg for argument in signature.args[len(signature.args) - len(signature.defaults) :]),
+                *(argument.arg for argument, default in keywords if default is not None),
+            )
+    return None
 
 
 def _template_fields(line: Iterable[ast.ClassDef]) -> list[str]:
@@ -300,8 +337,80 @@ def _template_fields(line: Iterable[ast.ClassDef]) -> list[str]:
     return []
 
 
-def _guesses(literals: Iterable[str]) -> int:
-    return sum(MESSAGE not in literal for literal in literals)
+def _formats(node: ast.ClassDef) -> Iterator[str]:
+    """Regular expressions of the texts that a class composes of its constructor's arguments."""
+    for statement in node.body:
+        match statement:
+            case ast.Assign(value=ast.Constant(value=str(text))):
+                yield from _pattern(_braces(text, []))
+            case ast.FunctionDef(name="__init__" | "__new__" | "__str__"):
+                for inner in ast.walk(statement):
+                    yield from _pattern(_pieces(inner))
+
+
+def _pieces(node: ast.AST) -> list[str | tuple[str, bool]]:
+    """Of a composed text: what it says, and the names that it shows, each with whether by `repr`."""
+    match node:
+        case ast.JoinedStr(values=values):
+            return [
+                _shown(value.value, by_repr=value.conversion == ord("r"))
+                if isinstance(value, ast.FormattedValue)
+                else str(value.value)
+                for value in values
+                if isinstance(value, ast.FormattedValue | ast.Constant)
+            ]
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=args, keywords=_):
+            return _braces(text, args)
+        case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod(), right=right):
+            shown = iter(right.elts if isinstance(right, ast.Tuple) else [right])
+            return [
+                _shown(next(shown, node), by_repr=part == "%r") if _CONVERSION.fullmatch(part) else part
+                for part in re.split(f"({_CONVERSION.pattern})", text)
+            ]
+    return []
+
+
+def _braces(text: str, arguments: Sequence[ast.expr]) -> list[str | tuple[str, bool]]:
+    found: list[str | tuple[str, bool]] = []
+    try:
+        parts = list(Formatter().parse(text))
+    except ValueError:  # a brace that is meant
+        return []
+    for place, (literal, name, _, conversion) in enumerate(parts):
+        found.append(literal)
+        if name is not None:
+            number = int(name) if name.isdigit() else place
+            named = ("", False) if name or number >= len(arguments) else _shown(arguments[number], by_repr=False)
+            found.append((name if name.isidentifier() else named[0], conversion == "r"))
+    return found
+
+
+def _shown(node: ast.AST, *, by_repr: bool) -> tuple[str, bool]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return name.lstrip("_"), by_repr
+        case ast.Call(func=ast.Name(id="str" | "repr" as function), args=[inner]):
+            return _shown(inner, by_repr=function == "repr")
+    return "", by_repr
+
+
+def _pattern(pieces: Sequence[str | tuple[str, bool]]) -> Iterator[str]:
+    """None if it shows no parameter, or says nothing by which it can be told."""
+    pattern, groups, told = "", set(), ""
+    for piece in pieces:
+        if isinstance(piece, str):
+            pattern += re.escape(piece)
+            told += piece.strip()
+            continue
+        name, by_repr = piece
+        group = f"{name}__repr" if by_repr else name
+        if group in groups:
+            pattern += f"(?P={group})"
+        else:
+            pattern += f"(?P<{group}>.*?)" if name else ".*?"
+            groups |= {group} if name else set()
+    if groups and told:
+        yield pattern
 
 
 def _uses(function: ast.FunctionDef) -> dict[str, set[str]]:

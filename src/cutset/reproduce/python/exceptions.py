@@ -2,33 +2,33 @@
 
 ANDURIL reads them from the `throws` clauses of Java. Here they come from five sources, in this order: what the failure
 log names, if the call can raise it; what the handlers around the call catch; a table of the standard library's faults
-(`stdlib_exceptions.yaml`); the exception classes of the called library; and, when nothing is known, two generic ones.
-Exceptions that steer a program (`queue.Empty`, `KeyError`) are proposed only where a handler names them, those that
-end it (`CancelledError`) only where something can end it: at an `await`, in a handler, in the log.
+(`stdlib_exceptions.yaml`); the exception classes of the called library, those first that the source of what is called
+names; and, when nothing is known, two generic ones. An exception of a library arises at calls that lead into it, and
+at no others. Exceptions that steer a program (`queue.Empty`, `KeyError`) are proposed only where a handler names them,
+those that end it only where something can end it: `CancelledError` at an `await` or in a handler, others in the log.
 """
 
 import re
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import groupby, zip_longest
 
+from cutset.reproduce.python.exception_making import Library, fault_of
 from cutset.reproduce.python.exception_table import Called, CallRule, ExceptionFault, called, table, words_of
-from cutset.reproduce.python.exception_tree import BUILTIN, MESSAGE, ExceptionClass
+from cutset.reproduce.python.exception_tree import BUILTIN, ExceptionClass
 
 PER_HANDLER = 3  # a base class of a library catches dozens
 FROM_LOG = 4
 FROM_LIBRARY = 5
 INTERNAL_DEPTH = 3  # classes that many modules below the library's plainest ones are its own affair
-MESSAGE_LENGTH = 200  # characters of a log's message that are kept
 CATCH_ALL = frozenset({"Exception", "BaseException"})
 TOO_BROAD = CATCH_ALL | {"OSError", "RuntimeError", "ValueError"}  # that a call raises one tells nothing of subclasses
+_ENDING = frozenset({"GeneratorExit", "KeyboardInterrupt", "SystemExit"})  # a program, or a part of it, from outside
 
-_ERRNO = re.compile(r"^\[Errno (-?\d+)\] (.*?)(?:: '([^']*)')?$")
-_WRAPPED = re.compile(r"^\([\w.]+\) ")
 _GENERIC = ("OSError(5, 'Input/output error')", "RuntimeError('unexpected error')")
 _CLASS_NAME = re.compile(r"\.[A-Z]\w*$")
 
@@ -39,9 +39,10 @@ class Specificity(IntEnum):
     GENERIC = 1  # nothing is known of the call
     GUESS = 2  # the call may be of the kind that raises it
     LIBRARY = 3  # the called library defines it, for what sounds like a fault
-    TABLE = 4  # such calls of the standard library raise it
-    HANDLER = 5  # the program is prepared for it
-    LOG = 6  # it happened
+    SOURCE = 4  # the source of what is called names it, too
+    TABLE = 5  # such calls of the standard library raise it
+    HANDLER = 6  # the program is prepared for it
+    LOG = 7  # it happened
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,18 @@ class _Proposal:
 class _Scene:
     """A call, and all that is known of it but for handlers and the log."""
 
-    tree: Mapping[str, ExceptionClass]  # by all names
+    library: Library
     known: tuple[_Proposal, ...]
     own: frozenset[str]  # classes of the libraries that it may lead to
+    leads_to: frozenset[str]  # these libraries
     packages: frozenset[str]  # that are named in the calling module
     reaches_out: bool
     client: bool  # it is called on what sounds like a connection to something else
     awaited: bool
+
+    @property
+    def founded(self) -> list[_Proposal]:
+        return [proposal for proposal in self.known if proposal.specificity >= Specificity.LIBRARY]
 
 
 def candidates(
@@ -81,8 +87,9 @@ def candidates(
     resolved: str,
     handlers: Sequence[str],
     in_log: Sequence[tuple[str, str]],
-    library: Sequence[ExceptionClass],
+    library: Library,
     *,
+    packages: Collection[str] | None = None,
     awaited: bool = False,
     imports: Sequence[str] = (),
     wanted: Sequence[str] = (),
@@ -90,45 +97,40 @@ def candidates(
     """The exceptions to try at a call, best first; none if no fault of the environment reaches it.
 
     `call` is the source of what is called, `resolved` its dotted name if known, `handlers` the types caught around it,
-    innermost first, `in_log` types and messages of the failure log, `library` the classes of the packages that the call
-    may lead to, `imports` the modules that the calling module imports, `wanted` the types that get to the handler that
-    the message comes from (none: any).
+    innermost first, `in_log` types and messages of the failure log, `packages` those of the library that the call may
+    lead to (None: all), `imports` the modules that the calling module imports, `wanted` the types that get to the
+    handler that the message comes from (none: any).
     """
-    scene = _scene(call, resolved, library, awaited=awaited, imports=imports)
+    leads_to = frozenset(library.packages if packages is None else library.packages.keys() & set(packages))
+    scene = _scene(call, resolved, library, leads_to, awaited=awaited, imports=imports)
+    logged = {library.canonical(name) for name, _ in in_log}
     proposals = [
         *_from_log(scene, handlers, in_log),
-        *(proposal for handler in dict.fromkeys(handlers) for proposal in _from_handler(scene, handler)),
+        *(proposal for handler in dict.fromkeys(handlers) for proposal in _from_handler(scene, handler, logged)),
         *scene.known,
     ]
-    types = {_canonical(name, scene.tree) for name in wanted}
+    types = {library.canonical(name) for name in wanted}
     found = [
-        LikelyException(p.fault.effect, p.reason, p.specificity, leads_on=_is_one_of(p.fault.kind, types, scene.tree))
+        LikelyException(p.fault.effect, p.reason, p.specificity, leads_on=_is_one_of(p.fault.kind, types, library))
         for p in _in_order(proposals)
     ]
     return sorted(found, key=lambda candidate: (not candidate.founded, not candidate.leads_on))
 
 
-def _is_one_of(kind: str, types: Collection[str], tree: Mapping[str, ExceptionClass]) -> bool:
-    return not types or "" in types or not _line(kind, tree).isdisjoint(types)
-
-
-def construct(name: str, message: str, library: Sequence[ExceptionClass] = ()) -> str:
-    """An expression that makes an exception of this class, with this message if its constructor takes one."""
-    tree = _by_name(library)
-    return _fault_of(_canonical(name, tree), message, "", tree).effect
+def _is_one_of(kind: str, types: Collection[str], library: Library) -> bool:
+    return not types or "" in types or not library.line(kind).isdisjoint(types)
 
 
 def _scene(
-    call: str, resolved: str, library: Sequence[ExceptionClass], *, awaited: bool, imports: Sequence[str]
+    call: str, resolved: str, library: Library, leads_to: frozenset[str], *, awaited: bool, imports: Sequence[str]
 ) -> _Scene:
     told = called(call, resolved, imports, awaited=awaited)
     packages = frozenset(name.partition(".")[0] for name in (resolved, *imports) if name)
-    of_callee = [kind for kind in library if kind.dotted.startswith(f"{resolved.partition('.')[0]}.")]
-    own = [] if told.standard else of_callee or library
+    callee = resolved.partition(".")[0]
+    own = () if told.standard else (callee,) if callee in leads_to else tuple(sorted(leads_to))
     # Another library may raise through the called one; a module that does not import any may be handed a client.
-    near = of_callee or (not resolved and (told.client or not imports or packages & _packages(own)))
-    tree = _by_name(library)
-    known = [*_from_table(told), *_from_library(own, imports, tree, vague=told.vague or not near)]
+    near = callee in own or (not resolved and (told.client or not imports or not packages.isdisjoint(own)))
+    known = [*_from_table(told), *_from_library(call, resolved, own, imports, library, vague=told.vague or not near)]
     known.sort(key=lambda proposal: -proposal.specificity)
     if awaited:  # skips `except Exception`, so it is worth an early try, after the fault that is most likely
         founded = bool(known) and known[0].specificity >= Specificity.LIBRARY
@@ -140,9 +142,8 @@ def _scene(
         for effect in _GENERIC:
             fault = ExceptionFault(effect.partition("(")[0], effect, "something fails")
             known.append(_Proposal(fault, "more is not known of this call", Specificity.GENERIC))
-    return _Scene(
-        tree, tuple(known), frozenset(kind.dotted for kind in own), packages, told.reaches_out, told.client, awaited
-    )
+    kinds = frozenset(kind.dotted for package in own for kind in library.packages[package])
+    return _Scene(library, tuple(known), kinds, leads_to, packages, told.reaches_out, told.client, awaited)
 
 
 def _from_table(told: Called) -> Iterator[_Proposal]:
@@ -159,24 +160,47 @@ def _of_rule(rule: CallRule, fault: ExceptionFault, weight: int) -> _Proposal:
 
 
 def _from_library(
-    own: Sequence[ExceptionClass], imports: Sequence[str], tree: Mapping[str, ExceptionClass], *, vague: bool
+    call: str, resolved: str, own: Sequence[str], imports: Sequence[str], library: Library, *, vague: bool
 ) -> Iterator[_Proposal]:
-    imported = frozenset(module.partition(".")[0] for module in imports) & _packages(own)
-    for kind in _telling_classes(tuple(own), imported):
-        package = kind.dotted.partition(".")[0]
+    imported = frozenset(module.partition(".")[0] for module in imports).intersection(own)
+    named = _defining(call, own, library) if not resolved else frozenset(own)
+    for kind in _telling_classes(tuple(own), imported, library):
+        package, _, _ = kind.dotted.partition(".")
         if sounds := _sounds_like(kind.dotted):
             told = table().library[sounds[0]]
             reason = f"`{package}` defines it: by its name, for when {told.when}"
-            fault = _fault_of(kind.dotted, told.message, told.when, tree)
+            fault = fault_of(kind.dotted, told.message, told.when, library)
         else:
             reason = f"`{package}` derives its exceptions from it"
-            fault = _fault_of(kind.dotted, "", "something fails", tree)
-        yield _Proposal(fault, reason, Specificity.GUESS if vague else Specificity.LIBRARY)
+            fault = fault_of(kind.dotted, "", "something fails", library)
+        specificity = Specificity.GUESS if vague or package not in named else Specificity.LIBRARY
+        source = library.sources.get(package)
+        reached = source.reached(resolved) if source and resolved.startswith(f"{package}.") else None
+        if reached and (where := reached.raised.get(kind.dotted.rpartition(".")[2])):
+            reason, specificity = f"`{where}` of `{package}` raises it, which this call leads to", Specificity.SOURCE
+        elif (reached and reached.stays_inside) or not sounds:
+            specificity = Specificity.GUESS
+        yield _Proposal(fault, reason, specificity)
 
 
-@lru_cache(maxsize=256)  # most sites of a program lead to the same few libraries
-def _telling_classes(own: tuple[ExceptionClass, ...], imported: frozenset[str]) -> tuple[ExceptionClass, ...]:
+def _defining(call: str, packages: Iterable[str], library: Library) -> frozenset[str]:
+    """Of packages that a call may lead to: those with a function of its name, if any has one; else all of them."""
+    name = call.rpartition(".")[2]
+    having = [package for package in packages if name in library.functions(package)]
+    return frozenset(having or packages)
+
+
+def _telling_classes(
+    packages: tuple[str, ...], imported: frozenset[str], library: Library
+) -> tuple[ExceptionClass, ...]:
     """Classes whose names tell faults, one of each sort before the second of any; last, the base of most classes."""
+    if (packages, imported) not in library.telling:  # most sites of a program lead to the same few libraries
+        library.telling[packages, imported] = _find_telling(packages, imported, library)
+    return library.telling[packages, imported]
+
+
+def _find_telling(packages: Sequence[str], imported: frozenset[str], library: Library) -> tuple[ExceptionClass, ...]:
+    own = [kind for package in packages for kind in library.packages[package]]
     deepest = min(map(_depth, own), default=0) + INTERNAL_DEPTH
     shown = sorted((kind for kind in own if _depth(kind) < deepest), key=lambda kind: _plainness(kind, imported))
     sorts: list[list[ExceptionClass]] = [[] for _ in table().library]
@@ -184,13 +208,8 @@ def _telling_classes(own: tuple[ExceptionClass, ...], imported: frozenset[str]) 
         if sounds := _sounds_like(kind.dotted):
             sorts[sounds[0]].append(kind)
     found = [kind for row in zip_longest(*sorts) for kind in row if kind][:FROM_LIBRARY]
-    tree = _by_name(own)
-    derived = Counter(base for kind in own for base in _line(kind.dotted, tree))
+    derived = Counter(base for kind in own for base in library.line(kind.dotted))
     return (*found, *sorted(shown, key=lambda kind: -derived[kind.dotted])[:1])
-
-
-def _packages(kinds: Iterable[ExceptionClass]) -> set[str]:
-    return {kind.dotted.partition(".")[0] for kind in kinds}
 
 
 def _depth(kind: ExceptionClass) -> int:
@@ -220,14 +239,18 @@ def _sounds_like(dotted: str) -> tuple[int, int] | None:
     return None
 
 
-def _from_handler(scene: _Scene, written: str) -> Iterator[_Proposal]:
-    handler = _canonical(written, scene.tree)
-    if handler in CATCH_ALL:
+def usual_message(dotted: str) -> str:
+    """What exceptions of such a name say."""
+    sounds = _sounds_like(dotted)
+    return table().library[sounds[0]].message if sounds else ""
+
+
+def _from_handler(scene: _Scene, written: str, logged: Collection[str]) -> Iterator[_Proposal]:
+    handler = scene.library.canonical(written)
+    if handler in CATCH_ALL or (handler in _ENDING and handler not in logged):
         return
     around = f"`except {written}` is around the call"
-    caught = [
-        p for p in scene.known if p.specificity >= Specificity.LIBRARY and handler in _line(p.fault.kind, scene.tree)
-    ]
+    caught = [p for p in scene.founded if handler in scene.library.line(p.fault.kind)]
     if _sounds_like(handler):  # else it is the base of what happens
         caught.sort(key=lambda proposal: proposal.fault.kind != handler)
     for proposal in caught[:PER_HANDLER]:
@@ -238,28 +261,36 @@ def _from_handler(scene: _Scene, written: str) -> Iterator[_Proposal]:
     if _is_class(handler, scene):
         fits = handler not in table().control_flow and _fits(handler, None, scene)
         specificity = Specificity.HANDLER if fits else Specificity.GUESS
-        yield _Proposal(_fault_of(handler, "", "it is named there", scene.tree), around, specificity)
+        yield _Proposal(fault_of(handler, "", "it is named there", scene.library), around, specificity)
 
 
 def _from_log(scene: _Scene, handlers: Sequence[str], in_log: Iterable[tuple[str, str]]) -> Iterator[_Proposal]:
     left = FROM_LOG
     for name, message in in_log:
-        # A library's exception is often logged without its module.
-        same_name = [dotted for dotted in scene.own if dotted.endswith(f".{name}")]
-        kind = min(same_name, key=len) if same_name else _canonical(name, scene.tree)
+        kind = _class_here(name, scene)
         if kind in CATCH_ALL or not _is_class(kind, scene) or not (left and scene.reaches_out):
             continue
-        line = _line(kind, scene.tree)
-        handled = not line.isdisjoint({_canonical(handler, scene.tree) for handler in handlers} - CATCH_ALL)
+        line = scene.library.line(kind)
+        handled = not line.isdisjoint({scene.library.canonical(handler) for handler in handlers} - CATCH_ALL)
         ends = "BaseException" in line and "Exception" not in line
         steers = kind in table().control_flow or (ends and not scene.awaited)
         if steers and not handled:
             continue
-        fault = _fault_of(kind, message, "it is in the log", scene.tree)
+        fault = fault_of(kind, message, "it is in the log", scene.library)
         fits = not steers and _fits(kind, fault.errno, scene)
-        reason = f"the log names it: `{name}: {message}`" if message else f"the log names `{name}`"
+        shown = name.removeprefix("builtins.")
+        reason = f"the log names it: `{shown}: {message}`" if message else f"the log names `{shown}`"
         yield _Proposal(fault, reason, Specificity.LOG if fits else Specificity.GUESS)
         left -= fits
+
+
+def _class_here(name: str, scene: _Scene) -> str:
+    """Which class a name of the log means at a call: logs often have the last part alone, and libraries share names."""
+    kind = scene.library.canonical(name)
+    if name.startswith("builtins.") or kind in scene.own or ("." in kind and _is_class(kind, scene)):
+        return kind
+    raised = [proposal.fault.kind for proposal in scene.founded]
+    return min((one for one in (*scene.own, *raised) if one.endswith(f".{name}")), key=len, default=kind)
 
 
 def _fits(kind: str, errno: int | None, scene: _Scene) -> bool:
@@ -268,15 +299,15 @@ def _fits(kind: str, errno: int | None, scene: _Scene) -> bool:
         return scene.awaited
     if kind in scene.own:
         return True
-    founded = [p.fault for p in scene.known if p.specificity >= Specificity.LIBRARY]
-    known = [fault for fault in founded if fault.kind != "asyncio.CancelledError"]
-    line = _line(kind, scene.tree)
+    known = [p.fault for p in scene.founded if p.fault.kind != "asyncio.CancelledError"]
+    line = scene.library.line(kind)
     if not known:
         return scene.reaches_out and (scene.client or scene.awaited) and ("OSError" in line or kind in table().faults)
     if kind == "OSError" and errno in table().errnos:
         return any(fault.errno == errno for fault in known)
     return any(
-        kind in _line(fault.kind, scene.tree) or (fault.kind in line and fault.kind not in TOO_BROAD) for fault in known
+        kind in scene.library.line(fault.kind) or (fault.kind in line and fault.kind not in TOO_BROAD)
+        for fault in known
     )
 
 
@@ -299,53 +330,12 @@ def _in_order(proposals: Iterable[_Proposal]) -> Iterator[_Proposal]:
         yield from repeated
 
 
-def _by_name(library: Iterable[ExceptionClass]) -> dict[str, ExceptionClass]:
-    return {name: kind for kind in library for name in (*kind.aliases, kind.dotted)}
-
-
-def _canonical(name: str, tree: Mapping[str, ExceptionClass]) -> str:
-    name = name.removeprefix("builtins.")
-    return tree[name].dotted if name in tree else table().aliases.get(name, name)
-
-
 def _is_class(name: str, scene: _Scene) -> bool:
-    if name in scene.tree or name in BUILTIN or name in table().bases:
+    """Whether it is an exception that can come out of what the call leads to."""
+    if name in scene.library.by_name:
+        return name.partition(".")[0] in scene.leads_to
+    if name in BUILTIN or name in table().bases:
         return True
     # Libraries written in C have classes that no source shows.
     package, dot, _ = name.partition(".")
     return bool(dot) and package in scene.packages - sys.stdlib_module_names and _CLASS_NAME.search(name) is not None
-
-
-def _line(name: str, tree: Mapping[str, ExceptionClass]) -> set[str]:
-    """The class and all that it derives from."""
-    found = [name]
-    for kind in found:  # grows meanwhile
-        if kind in tree:
-            found += [base for base in map(partial(_canonical, tree=tree), tree[kind].bases) if base not in found]
-        elif kind in BUILTIN:
-            found += [base.__name__ for base in BUILTIN[kind].__mro__[1:-1] if base.__name__ not in found]
-        elif kind in table().bases:
-            found.append(table().bases[kind])
-    return set(found)
-
-
-def _fault_of(kind: str, message: str, when: str, tree: Mapping[str, ExceptionClass]) -> ExceptionFault:
-    """A fault of this class, with the message as far as its constructor takes one."""
-    text = message.strip().partition("\n")[0][:MESSAGE_LENGTH]
-    if kind in tree:
-        if f"Exception({MESSAGE})" in tree[kind].arguments:
-            text = _WRAPPED.sub("", text)  # it names the class of what it wraps by itself
-        arguments = tree[kind].arguments.replace(MESSAGE, repr(text or _spelled(kind)))
-        return ExceptionFault(kind, f"{tree[kind].public}({arguments})", when)
-    numbered = _ERRNO.match(text)
-    if numbered and "OSError" in _line(kind, tree):
-        details = ", ".join([numbered[1], repr(numbered[2]), *([repr(numbered[3])] if numbered[3] else [])])
-        return ExceptionFault(kind, f"{kind}({details})", when, int(numbered[1]))
-    if kind in table().faults and not text:
-        return table().faults[kind]
-    arguments = table().arguments.get(kind, MESSAGE).replace(MESSAGE, repr(text or _spelled(kind)))
-    return ExceptionFault(kind, f"{kind}({arguments})", when)
-
-
-def _spelled(kind: str) -> str:
-    return " ".join(words_of(kind.rpartition(".")[2]))

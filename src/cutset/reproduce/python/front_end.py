@@ -13,13 +13,16 @@ from cutset.reproduce.logs.recognition import Origin, Sighting, sighting
 from cutset.reproduce.logs.statements import index_statements
 from cutset.reproduce.python.causal import causal_graph
 from cutset.reproduce.python.effects import effects_of
-from cutset.reproduce.python.exceptions import construct
+from cutset.reproduce.python.exception_making import Library, make
 from cutset.reproduce.python.harness import PythonHarness
+from cutset.reproduce.python.interpreter import is_python
+from cutset.reproduce.python.libraries import read_libraries, tried
 from cutset.reproduce.python.log_statements import log_statements
 from cutset.reproduce.python.logged_exceptions import exceptions_in
 from cutset.reproduce.python.replay_script import write_replay
 from cutset.reproduce.python.source import read_program
 from cutset.reproduce.python.syntax import PythonProgram
+from cutset.reproduce.python.tested_values import tested_values
 from cutset.reproduce.python.tracebacks import index_source, origins
 from cutset.reproduce.settings import FailureCase
 
@@ -29,7 +32,11 @@ class PythonFrontEnd(PythonHarness):
 
     def read_program(self, case: FailureCase) -> "PythonAnalysis":
         program = read_program(case.sources, case.search_path, case.drivers)
-        return PythonAnalysis(program, case.search_path, prints=case.prints)
+        first = case.workload.command[0]
+        interpreter = case.runtime or (first if is_python(first) else "")
+        return PythonAnalysis(
+            program, case.search_path, prints=case.prints, interpreter=interpreter, env=case.workload.env
+        )
 
     def record_lines(self, log: str) -> Sequence[int]:
         records = read_log(log, formats_of(log, dialect=self.dialect), dialect=self.dialect)
@@ -40,9 +47,19 @@ class PythonFrontEnd(PythonHarness):
 
 
 class PythonAnalysis:
-    def __init__(self, program: PythonProgram, search_path: Sequence[str], *, prints: bool = False) -> None:
+    def __init__(
+        self,
+        program: PythonProgram,
+        search_path: Sequence[str],
+        *,
+        prints: bool = False,
+        interpreter: str = "",
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         self.program = program
         self._search_path = search_path
+        self._interpreter, self._env = interpreter, env or {}
+        self._tried: dict[tuple[tuple[str, str], ...], Library] = {}
         self._statements = index_statements(log_statements(program, prints=prints))
         self._source = index_source(program)
 
@@ -71,26 +88,44 @@ class PythonAnalysis:
         return sighting(record, self._statements, origins(record, self._source))
 
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
+        records = list(records)
+        library = self._library(records)
+        consequences = tested_values(self.program).reasons
         found: dict[int, dict[str, None]] = {}
         for record in records:
             messages = dict(exceptions_in([record]))
-            for number, origin in self._arising(record):
-                effect = construct(origin.type or "Exception", messages.get(origin.type, ""))
-                found.setdefault(number, {})[effect] = None
+            for origin, number in self._ends(record):
+                if not consequences.get(self.program.site_events[number]):
+                    kind = origin.type or "Exception"
+                    message = messages.get(kind, messages.get(f"builtins.{kind}", ""))
+                    found.setdefault(number, {})[make(kind, message, library)] = None
         return {number: list(effects) for number, effects in found.items()}
 
     def contexts(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
         found: dict[int, dict[str, None]] = {}
         for record in records:
-            for number, origin in self._arising(record):
+            for origin, number in self._ends(record):
                 found.setdefault(number, {})[origin.context] = None
         return {number: list(contexts) for number, contexts in found.items()}
 
-    def _arising(self, record: LogRecord) -> Iterator[tuple[int, Origin]]:
+    def _ends(self, record: LogRecord) -> Iterator[tuple[Origin, int]]:
+        """Sites on the lines where tracebacks of a record end, or leave the analysed code."""
         for origin in origins(record, self._source):
             for number in self._sites_of.get(origin.function, ()):
                 if self.sites[number].line <= origin.line <= self.sites[number].end_line:
-                    yield number, origin
+                    yield origin, number
+
+    def _library(self, failure: Iterable[LogRecord]) -> Library:
+        """What can be made, tried once for each log."""
+        in_log = tuple(exceptions_in(failure))
+        if in_log not in self._tried:
+            known = self._libraries
+            self._tried[in_log] = tried(known, in_log, self._interpreter, self._env) if self._interpreter else known
+        return self._tried[in_log]
+
+    @cached_property
+    def _libraries(self) -> Library:
+        return read_libraries(self.program, self._search_path)
 
     @cached_property
     def _sites_of(self) -> dict[int, list[int]]:
@@ -101,7 +136,8 @@ class PythonAnalysis:
         return found
 
     def effects(self, failure: Sequence[LogRecord], kinds: Collection[FaultKind], delay_s: float) -> EffectsOf:
-        return effects_of(self.program, self._search_path, failure, kinds, delay_s)
+        ended_at = {self.program.site_events[number] for record in failure for _, number in self._ends(record)}
+        return effects_of(self.program, self._library(failure), failure, kinds, delay_s, ended_at)
 
     def causal_graph(self, sightings: Iterable[Sighting]) -> CausalGraph:
         return causal_graph(self.program, sightings)

@@ -6,19 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cutset.reproduce.python.exception_making import library_of, make
 from cutset.reproduce.python.exception_table import table
 from cutset.reproduce.python.exception_tree import BUILTIN, ExceptionClass
-from cutset.reproduce.python.exceptions import Specificity, candidates, construct
+from cutset.reproduce.python.exceptions import Specificity, candidates
 
-STORE = [
-    ExceptionClass("store.errors.StoreError", ("Exception",), "{message}", 0, ("store.StoreError",)),
-    ExceptionClass(
-        "store.errors.ConnectionError", ("store.errors.StoreError",), "{message}", 0, ("store.ConnectionError",)
-    ),
-    ExceptionClass("store.errors.ReadTimeout", ("store.errors.StoreError",), "{message}", 0),
-    ExceptionClass("store.errors.InvalidKeyError", ("store.errors.StoreError",), "{message}", 0),
-    ExceptionClass("store.errors.Wrapped", ("store.errors.StoreError",), "None, Exception({message})", 1),
-]
+NONE = library_of([])
+STORE = library_of(
+    [
+        ExceptionClass("store.errors.StoreError", ("Exception",), "{message}", 0, ("store.StoreError",)),
+        ExceptionClass(
+            "store.errors.ConnectionError", ("store.errors.StoreError",), "{message}", 0, ("store.ConnectionError",)
+        ),
+        ExceptionClass("store.errors.ReadTimeout", ("store.errors.StoreError",), "{message}", 0),
+        ExceptionClass("store.errors.InvalidKeyError", ("store.errors.StoreError",), "{message}", 0),
+        ExceptionClass("store.errors.Wrapped", ("store.errors.StoreError",), "None, Exception({message})", 1),
+    ]
+)
 
 
 def _evaluate(effect: str) -> BaseException:
@@ -38,7 +42,7 @@ def _evaluate(effect: str) -> BaseException:
     return exception
 
 
-def _effects(call, resolved="", handlers=(), in_log=(), library=(), **more):
+def _effects(call, resolved="", handlers=(), in_log=(), library=NONE, **more):
     return [candidate.effect for candidate in candidates(call, resolved, handlers, in_log, library, **more)]
 
 
@@ -48,15 +52,15 @@ def _effects(call, resolved="", handlers=(), in_log=(), library=(), **more):
 def test_every_fault_of_the_table_constructs_the_class_that_it_names(fault):
     exception = _evaluate(fault.effect)
     str(exception)
-    assert type(exception) is type(_evaluate(construct(fault.kind, "")))
+    assert type(exception) is type(_evaluate(make(fault.kind, "", NONE)))
 
 
 @pytest.mark.parametrize("name", sorted(table().bases))
 def test_every_class_of_the_table_can_be_constructed_and_has_the_base_it_is_said_to_have(name):
     for message in ("", "some message"):
-        exception = _evaluate(construct(name, message))
+        exception = _evaluate(make(name, message, NONE))
         base = table().bases[name]
-        expected = BUILTIN[base] if base in BUILTIN else type(_evaluate(construct(base, "")))
+        expected = BUILTIN[base] if base in BUILTIN else type(_evaluate(make(base, "", NONE)))
         assert isinstance(exception, expected)
 
 
@@ -135,7 +139,7 @@ def test_candidates_are_sorted_by_specificity():
     "logged", [("OSError", "[Errno 28] No space left on device"), ("sqlite3.OperationalError", "database is locked")]
 )
 def test_what_the_log_names_but_the_call_cannot_raise_is_only_a_guess(logged):
-    found = candidates("self.sock.sendall", "", [], [logged], [])
+    found = candidates("self.sock.sendall", "", [], [logged], NONE)
     assert found[0].effect == "BrokenPipeError(32, 'Broken pipe')"
     assert all(candidate.specificity < Specificity.LOG for candidate in found)
 
@@ -161,11 +165,11 @@ def test_a_library_s_exception_is_recognised_in_the_log_by_its_other_names_and_w
 
 def test_a_message_that_names_what_was_wrapped_is_unwrapped():
     logged = [("store.errors.Wrapped", "(builtins.OSError) gone\nmore")]
-    assert _effects("client.fetch", in_log=logged, library=STORE)[0] == "store.errors.Wrapped(None, Exception('gone'))"
+    assert _effects("client.fetch", in_log=logged, library=STORE)[0] == "store.errors.Wrapped(None, OSError('gone'))"
 
 
 def test_a_handler_of_a_base_class_yields_the_call_s_own_faults_below_it():
-    found = candidates("sock.recv", "", ["ConnectionError"], [], [])
+    found = candidates("sock.recv", "", ["ConnectionError"], [], NONE)
     assert found[0].effect == "ConnectionResetError(104, 'Connection reset by peer')"
     assert [candidate.specificity for candidate in found].count(Specificity.HANDLER) == 2  # and the class itself
     found = candidates("client.fetch", "", ["store.StoreError"], [], STORE)
@@ -199,7 +203,7 @@ def test_a_handler_of_another_library_s_exception_is_a_guess_at_a_call_of_the_st
 @pytest.mark.parametrize("name", ["queue.Empty", "KeyError", "StopIteration", "BlockingIOError"])
 def test_exceptions_that_steer_the_program_need_a_handler_that_names_them(name):
     assert not any(effect.startswith(name) for effect in _effects("channel.fetch", in_log=[(name, "")]))
-    found = candidates("channel.fetch", "", [name], [(name, "")], [])
+    found = candidates("channel.fetch", "", [name], [(name, "")], NONE)
     steering = [candidate for candidate in found if candidate.effect.startswith(name)]
     assert steering
     assert all(candidate.specificity == Specificity.GUESS for candidate in steering)
@@ -216,10 +220,17 @@ def test_every_await_can_be_cancelled_and_that_is_tried_second():
     assert _effects("self._future", awaited=True)[0] == "asyncio.CancelledError()"
 
 
-@pytest.mark.parametrize("name", ["asyncio.CancelledError", "KeyboardInterrupt", "SystemExit"])
-def test_exceptions_that_end_the_program_need_an_await_or_a_handler(name):
+def test_cancellation_needs_an_await_or_a_handler():
+    name = "asyncio.CancelledError"
     assert not any(effect.startswith(name) for effect in _effects("sock.recv", in_log=[(name, "")]))
     assert any(effect.startswith(name) for effect in _effects("sock.recv", handlers=[name]))
+
+
+@pytest.mark.parametrize("name", ["KeyboardInterrupt", "SystemExit", "GeneratorExit"])
+def test_exceptions_that_end_the_program_need_the_log_and_a_handler(name):
+    for more in ({"in_log": [(name, "")]}, {"handlers": [name]}):
+        assert not any(effect.startswith(name) for effect in _effects("sock.recv", **more))
+    assert any(effect.startswith(name) for effect in _effects("sock.recv", handlers=[name], in_log=[(name, "")]))
 
 
 def test_a_library_s_faults_are_told_by_name_and_its_mistakes_are_left_out():
@@ -259,8 +270,10 @@ def test_imports_tell_which_kind_of_receiver_is_meant():
 
 def test_classes_of_libraries_written_in_c_are_named_by_handlers_and_log_alone():
     for found in (
-        candidates("cursor.fetch", "", ["fastdb.OperationalError"], [], [], imports=["fastdb"]),
-        candidates("cursor.fetch", "", [], [("fastdb.OperationalError", "operational error")], [], imports=["fastdb"]),
+        candidates("cursor.fetch", "", ["fastdb.OperationalError"], [], NONE, imports=["fastdb"]),
+        candidates(
+            "cursor.fetch", "", [], [("fastdb.OperationalError", "operational error")], NONE, imports=["fastdb"]
+        ),
     ):
         assert found[0].effect == "fastdb.OperationalError('operational error')"
     assert not any("other" in effect for effect in _effects("cursor.fetch", handlers=["self.other.Error"]))
@@ -293,15 +306,15 @@ def test_whatever_is_named_each_proposal_of_the_standard_library_can_be_made(cal
 
 
 def test_a_raise_statement_s_class_can_be_constructed_too():
-    assert construct("store.ConnectionError", "gone", STORE) == "store.errors.ConnectionError('gone')"
-    assert construct("IOError", "[Errno 5] broken") == "OSError(5, 'broken')"
-    assert construct("UnicodeDecodeError", "any").startswith("UnicodeDecodeError('utf-8', b'")
+    assert make("store.ConnectionError", "gone", STORE) == "store.errors.ConnectionError('gone')"
+    assert make("IOError", "[Errno 5] broken", NONE) == "OSError(5, 'broken')"
+    assert make("UnicodeDecodeError", "any", NONE).startswith("UnicodeDecodeError('utf-8', b'")
 
 
 def test_a_handler_around_a_call_of_which_nothing_is_known_is_no_more_than_a_guess():
     by_call = {
         call: candidates(
-            call, "", ["OSError"], [("OSError", "[Errno 28] No space left on device")], [], imports=["six"]
+            call, "", ["OSError"], [("OSError", "[Errno 28] No space left on device")], NONE, imports=["six"]
         )
         for call in ("line.translate", "self.connection.translate")
     }

@@ -37,7 +37,7 @@ def test_exceptions_are_read_from_tracebacks_and_messages_causes_first():
         ("ProtocolError", "gone"),
         ("store.errors.ReadTimeout", "no answer"),
         ("socket.timeout", "timed out"),
-        ("KeyError", "'x'"),
+        ("builtins.KeyError", "'x'"),
         ("asyncio.exceptions.CancelledError", ""),
     ]
 
