@@ -12,20 +12,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from cutset.model.reproduction.log import LogRecord
 from cutset.model.reproduction.site import FaultKind, SiteKind
 from cutset.reproduce.front_end import EffectsOf, SiteEffect
+from cutset.reproduce.python.deciding_values import deciding_values, wrong_values
 from cutset.reproduce.python.escapes import handlers_around
 from cutset.reproduce.python.exception_making import Library, make
 from cutset.reproduce.python.exceptions import LikelyException, candidates
 from cutset.reproduce.python.libraries import imported_modules
 from cutset.reproduce.python.logged_exceptions import exceptions_by_text, exceptions_in
 from cutset.reproduce.python.syntax import PythonProgram
-from cutset.reproduce.python.tested_values import tested_values, wrong_values
 
 MOST_EXCEPTIONS = 4  # per site: what comes later is guesswork
 # In steps, that is, as late as if so many better faults of the site had failed before.
 _ASTRAY = 1  # an exception that does not lead to a message of the failure log, as far as is known
 _GUESSED = 2  # one that the call is not known to raise
 _REASONED = 2  # what a `raise` statement raises: the reason for which it does is somewhere else
-_CONSEQUENCE = 4  # likewise, where that is known: the value of a call
+_STANDS_FOR = 1  # likewise, where that is outside, and can be had in no other way
+_CONSEQUENCE = 4  # likewise, where a wrong value of a call brings it about
 _TESTED = 2  # a wrong value that the code has a condition for
 _INSIDE = 2  # one at a call that leads into the analysed code, as far as is known: that has sites of its own
 _NO_EXCEPTION = 2  # all else that can happen there, after the exceptions
@@ -37,6 +38,7 @@ def effects_of(
     failure: Sequence[LogRecord],
     kinds: Collection[FaultKind],
     delay_s: float,
+    *,
     ended_at: Collection[int] = (),
 ) -> EffectsOf:
     """`ended_at` are events: `raise` statements at which tracebacks of the failure log end."""
@@ -45,8 +47,8 @@ def effects_of(
     imports = imported_modules(program)
     near = {module: _packages(names) for module, names in imports.items()}
     leads = _leading(program, near)
-    tested = tested_values(program)
-    decides = {event for index in ended_at for event in tested.reasons.get(index, ())}
+    deciding = deciding_values(program)
+    decides = {event for index in ended_at for event in deciding.brought_about.get(index, ())}
 
     def of(number: int, wanted: Sequence[str]) -> list[SiteEffect]:
         site = program.sites[number]
@@ -69,14 +71,15 @@ def effects_of(
         inside = _INSIDE if program.callees[event] else 0
         effects = list(_exceptions(found, inside)) if FaultKind.EXCEPTION in kinds else []
         reaches_out = any(candidate.founded for candidate in found)
-        values = list(wrong_values(program, event, tested.conditions.get(event, ())))
-        noticed = [value for value in values if value.tested and FaultKind.RETURN in kinds]
+        values = wrong_values(program, event, deciding.conditions.get(event, ()))
+        noticed = [value for value in values if value.tested or event in decides]
         effects += [
             SiteEffect(value.text, f"{value.why}; the code tests for it", inside + _TESTED * (event not in decides))
             for value in noticed
+            if FaultKind.RETURN in kinds
         ]
         if reaches_out:
-            late = [(FaultKind.RETURN, value.text, value.why) for value in values if not value.tested]
+            late = [(FaultKind.RETURN, value.text, value.why) for value in values if value not in noticed]
             others = [effect for effect in _others(late, delay_s) if effect[0] in kinds]
             start = max((effect.cost for effect in effects), default=inside - _NO_EXCEPTION) + _NO_EXCEPTION
             effects += [SiteEffect(text, why, start + place) for place, (_, text, why) in enumerate(others)]
@@ -85,11 +88,11 @@ def effects_of(
     def _raising(name: str, event: int) -> SiteEffect:
         last = f".{name}".rpartition(".")[2]
         message = next((text for kind, text in in_log if f".{kind}".rpartition(".")[2] == last), "injected")
-        if tested.reasons.get(event):
-            decided = program.events[tested.reasons[event][0]].expression
-            why = f"the statement raises it, by what `{decided}` returns"
-            return SiteEffect(make(name, message, library), why, _CONSEQUENCE)
-        return SiteEffect(make(name, message, library), "the statement raises it", _REASONED)
+        why, cost = "the statement raises it", _REASONED
+        if reasons := deciding.reasons.get(event):
+            why = f"the statement raises it, by what `{program.events[reasons[0]].expression}` returns"
+            cost = _CONSEQUENCE if deciding.brought_about[event] else _STANDS_FOR
+        return SiteEffect(make(name, message, library), why, cost)
 
     return of
 

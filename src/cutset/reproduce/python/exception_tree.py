@@ -106,7 +106,7 @@ def exception_tree(sources: Path) -> list[ExceptionClass]:
                 sum(MESSAGE not in literal for _, literal in given),
                 tuple(sorted(aliases[dotted])),
                 tuple(given),
-                next((one for node in line if (one := _optional(node)) is not None), ()),
+                next((names for node in line if (names := _optional(node)) is not None), ()),
                 tuple(dict.fromkeys(pattern for node in line for pattern in _formats(node))),
             )
         )

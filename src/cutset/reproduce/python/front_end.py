@@ -12,6 +12,7 @@ from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.logs.recognition import Origin, Sighting, sighting
 from cutset.reproduce.logs.statements import index_statements
 from cutset.reproduce.python.causal import causal_graph
+from cutset.reproduce.python.deciding_values import deciding_values
 from cutset.reproduce.python.effects import effects_of
 from cutset.reproduce.python.exception_making import Library, make
 from cutset.reproduce.python.harness import PythonHarness
@@ -22,7 +23,6 @@ from cutset.reproduce.python.logged_exceptions import exceptions_in
 from cutset.reproduce.python.replay_script import write_replay
 from cutset.reproduce.python.source import read_program
 from cutset.reproduce.python.syntax import PythonProgram
-from cutset.reproduce.python.tested_values import tested_values
 from cutset.reproduce.python.tracebacks import index_source, origins
 from cutset.reproduce.settings import FailureCase
 
@@ -90,7 +90,7 @@ class PythonAnalysis:
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
         records = list(records)
         library = self._library(records)
-        consequences = tested_values(self.program).reasons
+        consequences = deciding_values(self.program).brought_about
         found: dict[int, dict[str, None]] = {}
         for record in records:
             messages = dict(exceptions_in([record]))
@@ -137,7 +137,7 @@ class PythonAnalysis:
 
     def effects(self, failure: Sequence[LogRecord], kinds: Collection[FaultKind], delay_s: float) -> EffectsOf:
         ended_at = {self.program.site_events[number] for record in failure for _, number in self._ends(record)}
-        return effects_of(self.program, self._library(failure), failure, kinds, delay_s, ended_at)
+        return effects_of(self.program, self._library(failure), failure, kinds, delay_s, ended_at=ended_at)
 
     def causal_graph(self, sightings: Iterable[Sighting]) -> CausalGraph:
         return causal_graph(self.program, sightings)

@@ -19,8 +19,8 @@ SHORTEST_TEXT = 10  # characters of an error's text that are not said by chance
 _DEFINED = re.compile(r"^([ \t]*)(?:(class)|(?:async[ \t]+)?def)[ \t]+(\w+)", re.MULTILINE)
 _RAISED = re.compile(r"^[ \t]*raise[ \t]+([A-Za-z_][\w.]*)|:raises?[ \t]+([\w.]+):", re.MULTILINE)
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)[ \t]*\(")
-_RAISED_TEXT = re.compile(r"""\braise[ \t]+([A-Za-z_][\w.]*)\(\s*(f?)(["'])((?:(?!\3)[^\\\n])*)\3\s*[,)]""")
-_FIELD = re.compile(r"\{[^{}]*\}")
+_RAISED_TEXT = re.compile(r"""\braise[ \t]+([A-Za-z_][\w.]*)\(\s*f?(["'])((?:(?!\2)[^\\\n])*)\2\s*[,)%.]""")
+_FIELD = re.compile(r"\{[^{}]*\}|%[a-z]")
 # Calls that reach out of the process, by name: what they raise passes through whoever calls them.
 _OUTSIDE_TEXT = (
     "accept acquire communicate connect create_connection execute fetch flush get_connection getaddrinfo getresponse "
@@ -72,7 +72,7 @@ class LibrarySource:
     def raised_texts(self) -> Iterator[RaisedText]:
         for text, module in zip(self.texts, self.modules, strict=True):
             for match in _RAISED_TEXT.finditer(text):
-                parts = _FIELD.split(match[4]) if match[2] else re.split(r"%\w", match[4])
+                parts = _FIELD.split(match[3])
                 longest = max(parts, key=len)
                 if len(longest.strip()) >= SHORTEST_TEXT and " " in longest.strip():
                     yield RaisedText(match[1], ".*?".join(map(re.escape, parts)), longest, module)

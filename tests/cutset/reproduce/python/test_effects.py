@@ -4,6 +4,7 @@ from tests.samples.small_programs import read_app, read_python_log
 from cutset.model.reproduction.site import FaultKind
 from cutset.reproduce.python.effects import effects_of
 from cutset.reproduce.python.exception_making import library_of
+from cutset.reproduce.python.libraries import read_libraries
 
 FETCH = """
 import asyncio, socket, struct
@@ -60,6 +61,107 @@ def test_what_leads_to_the_message_in_question_goes_before_what_does_not(tmp_pat
 
 def test_a_call_that_leaves_the_process_alone_does_not_hang(tmp_path):
     assert not [effect for effect in effects(tmp_path, "struct.pack") if not effect.text.endswith("Error')")]
+
+
+RECEIVER = """
+import logging, os, redis, socket
+from app_errors import Lost
+
+log = logging.getLogger("app")
+
+class Receiver:
+    def head(self, sock):
+        data = sock.recv(4)
+        if not data:
+            raise ConnectionError("closed")
+        return data
+
+    def order(self, session, number):
+        answer = session.post("/orders")
+        if answer.status != 200:
+            raise RuntimeError("refused")
+        if number < 0:
+            raise ValueError("no number")
+
+    def quick(self):
+        return self.options.get("quick")
+
+    def store(self):
+        client = redis.Redis()
+        client.hgetall("a")
+        self.note()
+
+    def note(self):
+        with open("note", "w") as file:
+            file.write("x")
+
+    def both(self):
+        self.store()
+"""
+WIRES = """
+class RedisError(Exception): ...
+class ConnectionError(RedisError): ...
+class Redis:
+    def __init__(self, host="localhost"):
+        self.host = host
+    def hgetall(self, name):
+        return self.send(name)
+    def send(self, name):
+        self.sock.sendall(name)
+        raise ConnectionError("Connection closed by server.")
+"""
+
+
+def receiving(tmp_path, expression, log="", ended_at=()):
+    (tmp_path / "redis.py").write_text(WIRES)
+    program = read_app(tmp_path, RECEIVER)
+    [number] = [number for number, site in enumerate(program.sites) if site.expression == expression]
+    ends = [program.site_events[n] for n, site in enumerate(program.sites) if site.expression in ended_at]
+    library = read_libraries(program, [str(tmp_path)])
+    found = effects_of(program, library, read_python_log(log), frozenset(FaultKind), 2.5, ended_at=ends)(number, ())
+    assert [effect.cost for effect in found] == sorted(effect.cost for effect in found)
+    return {effect.text: effect for effect in found}
+
+
+def test_a_wrong_value_that_the_code_tests_for_comes_among_the_exceptions(tmp_path):
+    found = receiving(tmp_path, "sock.recv")
+    assert found["return(b'')"].cost < found["hang()"].cost
+    assert found["return(b'')"].why == "it reads less than it should: the other side has closed; the code tests for it"
+    assert "return(None)" not in found
+
+
+def test_a_raise_that_a_wrong_value_brings_about_comes_after_that_value(tmp_path):
+    [raised] = receiving(tmp_path, "raise ConnectionError").values()
+    assert raised.why == "the statement raises it, by what `sock.recv` returns"
+    assert raised.cost > receiving(tmp_path, "sock.recv")["return(b'')"].cost
+    traced = receiving(tmp_path, "sock.recv", ended_at=["raise ConnectionError"])
+    assert traced["return(b'')"].cost == 0
+
+
+def test_a_raise_that_stands_for_something_outside_comes_before_one_that_does_not(tmp_path):
+    [outside] = receiving(tmp_path, "raise RuntimeError").values()
+    [inside] = receiving(tmp_path, "raise ValueError").values()
+    assert outside.cost < inside.cost
+
+
+def test_a_raise_says_what_the_log_says_of_its_class(tmp_path):
+    log = "2026-11-16 03:00:01,000 ERROR [MainThread] app: failed: ValueError: no number\n"
+    assert list(receiving(tmp_path, "raise ValueError", log)) == ["ValueError('no number')"]
+
+
+def test_a_library_s_exception_arises_where_a_call_leads_into_it_and_nowhere_else(tmp_path):
+    kinds = {call: receiving(tmp_path, call) for call in ("client.hgetall", "open", "sock.recv", "redis.Redis")}
+    gone = "redis.ConnectionError('Connection reset by peer')"
+    assert kinds["client.hgetall"][gone].why == "`Redis.send` of `redis` raises it, which this call leads to"
+    assert kinds["client.hgetall"][gone].cost == 0
+    assert not any("redis" in text for call in ("open", "sock.recv") for text in kinds[call])
+    assert kinds["redis.Redis"][gone].cost >= 2  # its constructor only keeps its arguments
+
+
+def test_a_text_without_its_type_is_traced_to_the_library_that_raises_it(tmp_path):
+    log = "2026-11-16 03:00:01,000 ERROR [MainThread] app: cannot store: Connection closed by server.\n"
+    found = receiving(tmp_path, "client.hgetall", log)
+    assert next(iter(found)) == "redis.ConnectionError('Connection closed by server.')"
 
 
 def test_a_raise_statement_raises_what_it_says(tmp_path):

@@ -4,7 +4,7 @@ from cutset.reproduce.python.exception_table import called, table, words_of
 
 
 def test_every_pattern_of_the_table_belongs_to_a_rule_with_faults():
-    assert all(rule.faults for rule in table().rules)
+    assert [rule.what for rule in table().rules if not rule.faults] == ["closing an asynchronous stream"]
     assert {fault for rule in table().rules for fault in rule.faults} >= set(table().faults.values())
 
 

@@ -1,15 +1,19 @@
 """Which calls the conditions of a program test, what wrong value each would notice, and which `raise` follows.
 
 `data = sock.recv(4)`, `if not data: raise ConnectionError("closed")`: what happened is that nothing came, and the
-exception is what the program made of it. So where the value of a call from outside decides about a `raise`, the wrong
-value is the fault, and the `raise` its consequence (ANDURIL injects at both, and has no wrong values).
+exception is what the program made of it. So where a wrong value of a call from outside can bring about a `raise`, the
+value is the fault, and the `raise` its consequence. Where something outside decides, but no plain value does it (`if
+answer.status != 200`), the `raise` stands for it. ANDURIL injects at both, and has no wrong values.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from cutset.reproduce.python.exception_table import called
+from cutset.reproduce.python.libraries import imported_modules
 from cutset.reproduce.python.syntax import Chain, EventKind, GuardKind, PythonProgram
 
 _STEPS = 3  # from name to name: `n = len(data)`
@@ -32,9 +36,7 @@ _BY_CALLEE = [
     )
 ]
 # Only where it is tested: `exists`, `is_file`, `acquire`.
-_ANSWERS = re.compile(
-    r"exists|lexists|is_?(file|dir|link|alive|connected|open|ready|mount)|acquire|has_\w+|try_\w+|wait|ping"
-)
+_ANSWERS = re.compile(r"exists|lexists|is_?(file|dir|link|alive|connected|open|ready|mount)|acquire|wait|ping")
 _BY_TEST = (
     (re.compile(r"\bis (?:not )?None\b"), "None", "it finds nothing"),
     (re.compile(r"[=<] -1\b|< 0\b"), "-1", "it says that it has failed"),
@@ -50,20 +52,28 @@ class WrongValue:
 
 
 @dataclass(frozen=True, slots=True)
-class TestedValues:
-    conditions: Mapping[int, tuple[int, ...]]  # by call: the conditions that its value decides
+class DecidingValues:
+    conditions: Mapping[int, tuple[int, ...]]  # by call from outside: those that its value decides
     reasons: Mapping[int, tuple[int, ...]]  # by `raise`: the calls from outside whose values decide about it
+    brought_about: Mapping[int, tuple[int, ...]]  # likewise, by a wrong value that is known
 
 
-def tested_values(program: PythonProgram) -> TestedValues:
+def deciding_values(program: PythonProgram) -> DecidingValues:
     written: dict[tuple[int, Chain], list[int]] = defaultdict(list)
     for index, write in enumerate(program.writes):
         written[program.places[write.place].function, write.target].append(index)
     conditions: dict[int, list[int]] = defaultdict(list)
     deciding: dict[int, set[int]] = {}
+    imports = imported_modules(program)
+
+    @cache
+    def from_outside(index: int) -> bool:
+        module = program.functions[program.events[index].function].module
+        return _is_from_outside(program, imports[module], index)
+
     for index, guard in enumerate(program.guards):
         if guard.kind == GuardKind.CONDITION:
-            deciding[index] = {event for event in _deciding(program, written, index) if program.leaves[event]}
+            deciding[index] = {event for event in _deciding(program, written, index) if from_outside(event)}
             for event in deciding[index]:
                 conditions[event].append(index)
     reasons = {
@@ -71,7 +81,25 @@ def tested_values(program: PythonProgram) -> TestedValues:
         for index, event in enumerate(program.events)
         if event.kind == EventKind.RAISE
     }
-    return TestedValues({event: tuple(found) for event, found in conditions.items()}, reasons)
+    by_value = {
+        index: tuple(event for event in events if wrong_values(program, event, conditions[event]))
+        for index, events in reasons.items()
+    }
+    return DecidingValues({event: tuple(found) for event, found in conditions.items()}, reasons, by_value)
+
+
+def _is_from_outside(program: PythonProgram, imports: Sequence[str], index: int) -> bool:
+    """Whether what a call returns depends on more than the program: not a dictionary's `get`."""
+    event, resolved = program.events[index], program.resolved[index]
+    if event.kind != EventKind.CALL or not program.leaves[index]:
+        return False
+    if any(callee not in program.guesses[index] for callee in program.callees[index]):
+        return False
+    if _ANSWERS.fullmatch(event.chain[-1]):
+        return True
+    told = called(event.expression, resolved, imports, awaited=event.awaited)
+    outside = told.client or (bool(resolved) and not told.standard) or any(weight for _, weight in told.rules)
+    return told.reaches_out and not told.vague and outside
 
 
 def _deciding(program: PythonProgram, written: Mapping[tuple[int, Chain], list[int]], index: int) -> Iterator[int]:
@@ -84,7 +112,8 @@ def _deciding(program: PythonProgram, written: Mapping[tuple[int, Chain], list[i
         found = [
             write
             for name in names
-            for one in written.get((function, name), ())
+            for length in range(1, len(name) + 1)  # `answer.status` is of `answer`
+            for one in written.get((function, name[:length]), ())
             if (write := program.writes[one]).line <= guard.line
         ]
         for write in found:
