@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -63,9 +63,16 @@ def run_folder(store: Path, run: str) -> Path:
     return store / "reproductions" / run
 
 
-async def reproduce(plan: ReproductionPlan) -> AsyncIterator[ReproductionEvent]:
-    """Every event of the search, each after it was recorded; the first tells its id, the last but one the result."""
+async def reproduce(
+    plan: ReproductionPlan, on_progress: Callable[[str], None] = lambda _: None
+) -> AsyncIterator[ReproductionEvent]:
+    """Every event of the search, each after it was recorded; the first tells its id, the last but one the result.
+
+    `on_progress` is told, from any thread, what is done before there are events: the source may take a minute.
+    """
+    on_progress(f"reading the source of {', '.join(plan.case.sources)}")
     subject = await read_subject(plan.case, plan.front_end)
+    on_progress("running the workload without faults")
     started = RunStarted(
         loop=Loop.REPRODUCTION, command="reproduce", fingerprint=fingerprint(**identity(subject, plan.settings))
     )

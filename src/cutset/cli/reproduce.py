@@ -170,7 +170,7 @@ def reproduce_command(
     standing = SearchStanding(plan.settings.rounds)
     wanted = ReportFiles(out, html, markdown)
     try:
-        result = run_async(show_reproduction(reproduce(plan), standing))
+        result = run_async(show_reproduction(reproduce(plan, standing.tell), standing))
     except (KeyboardInterrupt, SystemExit):  # by SIGINT or SIGTERM
         if standing.run:
             if found := found_so_far(plan.store, standing.run):

@@ -1,8 +1,10 @@
 """Live progress of a search for the fault behind a failure, on standard error.
 
-Finished rounds are a line each. On a terminal, what is thought of next stands below them and changes in place.
+Finished rounds are a line each. On a terminal, what is thought of next stands below them and changes in place. Before
+the first round, while the source is read, a log gets a sign of life now and then.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import nullcontext
@@ -10,6 +12,7 @@ from dataclasses import dataclass, field
 
 from rich.console import Group, RenderableType
 from rich.live import Live
+from rich.markup import escape
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
@@ -33,6 +36,7 @@ from cutset.report.reproduction.rounds import undecided
 SHOWN_SITES = 5
 SHOWN_MESSAGES = 3
 SHOWN_PROBLEMS = 3
+SIGN_OF_LIFE_S = 10.0  # where there is no terminal
 TEXT_LENGTH = 70  # characters of a log message or a reason
 _UNKNOWN = (
     "no log statement or traceback of the sources accounts for a message of the failure log: the search has only "
@@ -56,6 +60,10 @@ class SearchStanding:
     problems: set[str] = field(default_factory=set)  # that were shown: most come with every round
     doing: str = "running the workload without faults, reading the source"
 
+    def tell(self, doing: str) -> None:
+        """From whichever thread does it."""
+        self.doing = doing
+
     def per_minute(self) -> float:
         return 60 * (self.rounds - self.resumed) / max(time.monotonic() - self.started, 0.001)
 
@@ -65,17 +73,26 @@ async def show_reproduction(events: AsyncIterator[ReproductionEvent], standing: 
     console = Console(stderr=True, highlight=False)
     live = Live(console=console, transient=True, get_renderable=lambda: picture(standing), refresh_per_second=4)
     result: ReproductionResult | None = None
-    if not console.is_terminal:
-        console.print(standing.doing)
-    with live if console.is_terminal else nullcontext():
-        async for event in events:
-            for line in lines_of(event, standing):
-                _print(console, line)
-            follow(event, standing)
-            if isinstance(event, ReproductionFinished):
-                result = event.result
+    alive = None if console.is_terminal else asyncio.create_task(_signs_of_life(console, standing))
+    try:
+        with live if console.is_terminal else nullcontext():
+            async for event in events:
+                for line in lines_of(event, standing):
+                    _print(console, line)
+                follow(event, standing)
+                if isinstance(event, ReproductionFinished):
+                    result = event.result
+    finally:
+        if alive is not None:
+            alive.cancel()
     assert result is not None, "a search ends with its result"
     return result
+
+
+async def _signs_of_life(console: Console, standing: SearchStanding) -> None:
+    while not standing.messages:
+        console.print(escape(standing.doing), soft_wrap=True)
+        await asyncio.sleep(SIGN_OF_LIFE_S)
 
 
 def _print(console: Console, line: str) -> None:
@@ -173,7 +190,7 @@ def _short(text: str) -> str:
 
 def picture(standing: SearchStanding) -> RenderableType:
     if not standing.messages:
-        return Spinner("dots", standing.doing)
+        return Spinner("dots", escape(standing.doing))
     state = f"{standing.rounds} of at most {standing.most_rounds} rounds, {standing.per_minute():.0f} a minute"
     parts: list[RenderableType] = [Spinner("dots", f"{state}; {standing.doing}")]
     if standing.missing:

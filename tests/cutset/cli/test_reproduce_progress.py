@@ -154,6 +154,7 @@ def test_without_a_terminal_every_event_is_a_whole_line(capsys: pytest.CaptureFi
     standing = SearchStanding(200)
 
     async def events() -> AsyncIterator[ReproductionEvent]:
+        await asyncio.sleep(0)  # the source is read
         yield RunStarted(loop=Loop.REPRODUCTION, run="20261116")
         yield GoodRunFinished(1, 2, 0.5, ("a problem",))
         yield analysed("m" * 60, "n" * 60, "o" * 60, "p")
@@ -167,3 +168,28 @@ def test_without_a_terminal_every_event_is_a_whole_line(capsys: pytest.CaptureFi
     assert lines[4].endswith(f"“{'o' * 60}”, …")
     assert lines[5].endswith("the reason")
     assert standing.run == "20261116"
+
+
+def test_while_the_source_is_read_a_log_gets_a_sign_of_life_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    standing = SearchStanding(200)
+
+    async def events() -> AsyncIterator[ReproductionEvent]:
+        await asyncio.sleep(0)
+        standing.tell("reading the source: 80 of [300] files")
+        while "300" not in capsys_so_far():
+            await asyncio.sleep(0)
+        yield analysed("lost")
+        yield ReproductionFinished(RESULT)
+
+    seen: list[str] = []
+
+    def capsys_so_far() -> str:
+        seen.append(capsys.readouterr().err)
+        return "".join(seen)
+
+    monkeypatch.setattr("cutset.cli.reproduce_progress.SIGN_OF_LIFE_S", 0.0)
+    asyncio.run(show_reproduction(events(), standing))
+
+    assert "reading the source: 80 of [300] files\n" in "".join(seen)
