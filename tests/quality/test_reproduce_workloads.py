@@ -19,7 +19,7 @@ from cutset.model.reproduction.event import ReproductionFinished
 from cutset.model.reproduction.result import Grade, ReproductionResult
 
 PROGRAMS = Path(__file__).parents[1] / "samples" / "workloads"
-FEW = 10  # rounds: these are about kinds of programs, not about long searches
+FEW, FEWER = 10, 4  # rounds, also after the first success: these are about kinds of programs, not about long searches
 
 
 def search(folder: Path, run: Sequence[str], source: Sequence[str], oracle: str, python: str) -> ReproductionResult:
@@ -45,6 +45,7 @@ def search(folder: Path, run: Sequence[str], source: Sequence[str], oracle: str,
             env=environment,
             timeout="20s",
             rounds=FEW,
+            closer=FEWER,
         ),
         store=folder / "store",
     )
@@ -73,8 +74,12 @@ KINDS = {
     "a worker as Celery's": (["drive_worker.py"], ["worker"], "log:tasks are left", "worker::keep::path.write_text"),
     **{
         f"{kind} by {method}": (["drive_processes.py", kind, method], ["processes", "outbox"], LOST, OUTBOX)
-        for kind in ("Process", "Pool", "ProcessPoolExecutor")
-        for method in ("fork", "spawn", "forkserver")
+        for kind, methods in {
+            "Process": ("fork", "spawn", "forkserver"),
+            "Pool": ("fork", "spawn"),
+            "ProcessPoolExecutor": ("fork", "spawn"),
+        }.items()
+        for method in methods
     },
 }
 

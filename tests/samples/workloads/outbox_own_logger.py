@@ -12,7 +12,7 @@ class Logger:
     def info(self, text: str, *values: object) -> None:
         self.write("INFO", text, *values)
 
-    def warn(self, text: str, *values: object) -> None:
+    def warning(self, text: str, *values: object) -> None:
         self.write("WARN", text, *values)
 
     def critical(self, text: str, *values: object) -> None:
