@@ -109,9 +109,17 @@ class Explorer:
         return rounds
 
     def learn(
-        self, planned: PlannedRound, fired: SiteFault | None, present: Collection[str], visits: Iterable[Visit] = ()
+        self,
+        planned: PlannedRound,
+        fired: SiteFault | None,
+        present: Collection[str],
+        visits: Iterable[Visit] = (),
+        standing: tuple[int, ...] = (),
     ) -> None:
-        """`present`: keys of the observables that are not missing (Algorithm 2). `visits`: all that the run made."""
+        """`present`: keys of the observables that are not missing (Algorithm 2). `visits`: all that the run made.
+
+        `standing`: the smaller, the more its log is like the failure log.
+        """
         if planned in self._under_way:
             self._under_way.remove(planned)
         self._rounds += 1
@@ -127,8 +135,9 @@ class Explorer:
         armed = _armed(planned, fired)
         self._known.tried |= {armed, fired}
         self._known.seen.update(present)
+        self._known.near_first = not self._known.near_first
         if self._space.observables and self._space.observables.keys() <= set(present):
-            self._known.near.setdefault((fired.site, fired.effect), (fired.occurrence, fired.within))
+            self._came_near(fired, standing)
         best = planned.window[0]
         in_reserve = armed != best and (armed.site, (armed.occurrence, armed.within)) in self._space.moments
         if self._strategy.best_fires_first and in_reserve:
@@ -171,6 +180,13 @@ class Explorer:
             window=self._window,
             exhausted=not sites_left and not self._under_way,
         )
+
+    def _came_near(self, fired: SiteFault, standing: tuple[int, ...]) -> None:
+        known = self._known
+        if not known.near or standing < known.near_standing:
+            known.near, known.near_standing = {}, standing
+        if standing == known.near_standing:
+            known.near.setdefault((fired.site, fired.effect), (fired.occurrence, fired.within))
 
     def _did_not_occur(self, choices: Iterable[SiteFault]) -> None:
         for choice in choices:

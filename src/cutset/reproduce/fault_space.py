@@ -20,8 +20,8 @@ Where the paper leaves a choice:
 - A site that the good run did not execute has no instances; it is armed at any occurrence.
 - Executions are counted within their calling context, where visits tell it: `write` as `flush` calls it, whatever else
   writes meanwhile. Where a stack trace of the failure log shows the context, instances in it come first.
-- Where a fault brought every message and yet not the symptom, it is the right one at the wrong time: its neighbours in
-  time come before all else, as long as they are few (`NEIGHBOURS`).
+- Where a fault brought every message and yet not the symptom, it may be the right one at the wrong time: of those whose
+  log is most like the failure log, a few neighbours in time (`NEIGHBOURS`) come first in every second round.
 """
 
 from collections import Counter, defaultdict, deque
@@ -37,7 +37,7 @@ from cutset.reproduce.logs.difference import thread_family
 
 ANY = 0  # as an occurrence: the first that comes
 WINDOW = 10  # sites: ANDURIL's default; its results hardly depend on it (§8.5)
-NEIGHBOURS = 6  # in time, of a fault that brought every message, that come before all else
+NEIGHBOURS = 6  # in time, of a fault that brought every message
 _Item = TypeVar("_Item")
 
 TimeApart = Callable[[Visit, str], float]  # T: log lines of the failure log from a visit to the key of an observable
@@ -76,9 +76,9 @@ class RoundKnowledge:
     given_up: set[SiteFault] = field(default_factory=set)  # they never occurred
     later_visits: dict[int, dict[Moment, Visit]] = field(default_factory=dict)  # of sites that the good run left out
     excluded: set[int] = field(default_factory=set)  # sites
-    near: dict[tuple[int, str], Moment] = field(
-        default_factory=dict
-    )  # when a site's effect first brought every message
+    near: dict[tuple[int, str], Moment] = field(default_factory=dict)  # when a site's effect brought every message
+    near_standing: tuple[int, ...] = ()  # of these: how alike their logs were to the failure log
+    near_first: bool = False  # it is their turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class FaultSpace:
         costs = self.sites[site].costs if effects is self.sites[site].effects else ()
         costed = list(zip(costs or range(len(effects)), effects, strict=True))
         steps = iter(_single_steps(groups, costed) if strategy.per_instance else _joint_steps(groups, costed))
-        neighbours = self._right_at_the_wrong_time(site, knowledge, closed)
+        neighbours = self._right_at_the_wrong_time(site, knowledge, closed) if knowledge.near_first else None
         if neighbours is not None:
             steps = chain([(0, 0.0, [neighbours])], steps)
         reached: set[Moment] = set()  # that a better step has: their other effects come later

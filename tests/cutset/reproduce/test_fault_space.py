@@ -128,11 +128,13 @@ def test_where_a_stack_trace_shows_how_a_site_was_called_such_calls_come_first()
     assert candidate.choices == (SiteFault(0, 1, "a", "io.py:write < queue.py:push < app.py:main"),)
 
 
-def test_a_fault_that_brought_every_message_is_tried_at_neighbouring_moments_before_all_else() -> None:
+def test_a_fault_that_brought_every_message_is_tried_at_neighbouring_moments_when_it_is_their_turn() -> None:
     far = SiteFacts("far", {"first": 9}, ("a",))
     near = SiteFacts("near", {"first": 1}, ("a",))
     found = space(near, far, visits=[visit(0, 1, 1), *(visit(1, n, n) for n in range(1, 20))])
     knowledge = RoundKnowledge(near={(1, "a"): (10, "")}, tried={SiteFault(1, 10, "a")})
+    assert found.rank(BEST, knowledge)[0].site == 0
+    knowledge.near_first = True
     tried = []
     for _ in range(NEIGHBOURS + 1):
         best = found.rank(BEST, knowledge)[0]
