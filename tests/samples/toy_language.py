@@ -27,7 +27,7 @@ from cutset.reproduce.logs.statements import LogStatement, index_statements, pat
 from cutset.reproduce.loop import reproduce
 from cutset.reproduce.oracle.expression import parse_oracle
 from cutset.reproduce.prepare import read_subject
-from cutset.reproduce.rounds.harness import ArmedRound, Firing, HookReport, Workload
+from cutset.reproduce.rounds.harness import ArmedRound, Firing, HookReport, LocatedSites, Workload
 from cutset.reproduce.settings import FailureCase, ReproductionSettings
 from cutset.reproduce.state import ReproductionState
 
@@ -185,8 +185,10 @@ class ToyFrontEnd:
     def visit_counts(self, folder: Path) -> Mapping[int, int]:
         return {visit.site: visit.occurrence for visit in self.visits(folder, ())}
 
-    def locate(self, sites: Sequence[Site], workload: Workload, runtime: str | None) -> dict[Site, list[Site]]:
-        return {site: [site] for site in sites}
+    def locate(
+        self, sites: Mapping[Site, Sequence[str]], sources: Sequence[str], workload: Workload, runtime: str | None
+    ) -> LocatedSites:
+        return LocatedSites({site: [site] for site in sites}, [])
 
     def with_runtime(self, workload: Workload, runtime: str) -> Workload:
         return workload

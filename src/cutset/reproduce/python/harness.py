@@ -12,19 +12,21 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from cutset.errors import UsageError
+from cutset.errors import InputError, UsageError
 from cutset.model.reproduction.site import Site, SiteFault, Visit
 from cutset.process.supervise import inherited_environment
 from cutset.reproduce.python.interpreter import is_python, modules_path
-from cutset.reproduce.python.locate import locate, locate_in
+from cutset.reproduce.python.locate import file_of, locate
 from cutset.reproduce.python.log_clock import LogMoment, log_clock
 from cutset.reproduce.python.log_dialect import PythonLogs
-from cutset.reproduce.rounds.harness import ArmedRound, Firing, HookReport, Workload
+from cutset.reproduce.python.source import find_files
+from cutset.reproduce.rounds.harness import ArmedRound, Firing, HookReport, LocatedSites, Workload
 from cutset_agent.sites.visits import read_counts, read_functions, read_visits
 
 _PARTS_OF_HOOK = ("hook/sitecustomize.py", "runtime.py", "loading.py", "rewriting.py", "faults.py")
@@ -101,14 +103,21 @@ class PythonHarness:
             most[site] = max(count, most.get(site, 0))
         return most
 
-    def locate(self, sites: Sequence[Site], workload: Workload, runtime: str | None) -> dict[Site, list[Site]]:
-        """In what an import finds, and in the file that each was in, which the workload may load in another way."""
+    def locate(
+        self, sites: Mapping[Site, Sequence[str]], sources: Sequence[str], workload: Workload, runtime: str | None
+    ) -> LocatedSites:
+        """In what an import finds, and in the file that each was in, which the workload may load in another way; else
+        in all files of the sources."""
         search_path = _search_path(workload) if runtime is not None or is_python(workload.command[0]) else []
+        files = _source_files(sources, search_path)
         places = {}
-        for site in sites:
-            found = (locate(site, search_path), locate_in(site, Path(site.path).resolve()))
+        for site, around in sites.items():
+            own = [path for path in (file_of(site.module, search_path), Path(site.path).resolve()) if path is not None]
+            found = [locate(site, around, [(site.module, path)]) for path in own]
+            if not any(found):
+                found = [locate(site, around, files)]
             places[site] = list(dict.fromkeys(place for place in found if place is not None))
-        return places
+        return LocatedSites(places, [str(path) for _, path in files])
 
     def with_runtime(self, workload: Workload, runtime: str) -> Workload:
         found = shutil.which(runtime)
@@ -165,6 +174,15 @@ def _fired(
     except (ValueError, KeyError) as error:  # its process was killed while it wrote
         problems.append(f"a fault fired, but what it was cannot be read: {error!r}")
         return Firing(armed[0], 0, 0, "", ()) if len(armed) == 1 else None  # else it may be any of them
+
+
+def _source_files(sources: Sequence[str], search_path: Sequence[str]) -> list[tuple[str, Path]]:
+    """Modules and their files, as far as they are still there."""
+    found: dict[Path, str] = {}
+    for name in sources:
+        with suppress(InputError):
+            found.update({path: module for module, path in find_files(name, search_path)})
+    return [(module, path) for path, module in found.items()]
 
 
 def _search_path(workload: Workload) -> list[str]:

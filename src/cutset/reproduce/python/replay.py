@@ -7,5 +7,5 @@ from cutset.reproduce.python.harness import PythonHarness
 from cutset.reproduce.replay.replay import run_replay
 
 
-def main(faults: Sequence[Mapping[str, Any]], workload: Mapping[str, Any], oracle: str) -> int:
-    return run_replay(PythonHarness(), faults, workload, oracle)
+def main(faults: Sequence[Mapping[str, Any]], workload: Mapping[str, Any], oracle: str, sources: Sequence[str]) -> int:
+    return run_replay(PythonHarness(), faults, workload, oracle, sources)

@@ -13,6 +13,8 @@ from typing import Any
 
 from cutset.model.reproduction.site import FiredFault
 from cutset.reproduce.oracle.expression import with_files
+from cutset.reproduce.python.locate import code_around
+from cutset.reproduce.python.source import is_path
 from cutset.reproduce.replay.vendor import copy_file, copy_needed, file_of
 from cutset.reproduce.settings import FailureCase
 
@@ -28,9 +30,13 @@ it, only what is in `vendor`; the workload may run on another Python.
 import sys
 from pathlib import Path
 
-# What is made to happen, where, and at which visit of one process to that place. Sites are found by module, function,
-# expression and ordinal (0: the first such expression of the function); path and line are where they were.
+# What is made to happen, where, and at which visit of one process to that place: the nth within a calling context, or
+# by occurrence in all together, should the context no longer come up. Sites are found by their code: module, function,
+# expression and what was around; of several such expressions in the function, ordinal, path and line were theirs.
 {faults}
+
+# Whose functions make calling contexts, and where a site is looked for that is not in its module any more.
+{sources}
 
 # `env` is added to the environment; without a `cwd`, each run has a new folder.
 {workload}
@@ -46,7 +52,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "vendor"))
 from {entry} import main  # noqa: E402
 
 if __name__ == "__main__":
-    sys.exit(main(FAULTS, WORKLOAD, ORACLE))
+    sys.exit(main(FAULTS, WORKLOAD, ORACLE, SOURCES))
 '''
 
 
@@ -64,6 +70,7 @@ def write_replay(folder: Path, case: FailureCase, faults: Sequence[FiredFault]) 
         _SCRIPT.format(
             entry=ENTRY,
             faults=_assignment("FAULTS", [_fault_row(fault) for fault in faults]),
+            sources=_assignment("SOURCES", [_source(name) for name in (*case.sources, *case.drivers)]),
             workload=_assignment("WORKLOAD", _workload_row(case)),
             # The replay may be started in any folder.
             oracle=_assignment("ORACLE", str(with_files(case.oracle, lambda name: str(Path(name).absolute())))),
@@ -77,7 +84,13 @@ def _fault_row(fault: FiredFault) -> dict[str, Any]:
     site = fault.site
     names = ("module", "function", "expression", "ordinal", "path", "line")
     row = {name: getattr(site, name) for name in names} | {"kind": site.kind.value}
-    return {"effect": fault.effect, "occurrence": fault.occurrence, "site": row}
+    around = list(code_around(Path(site.path), site.line, site.end_line))
+    when = {"within": fault.within, "nth": fault.nth, "occurrence": fault.occurrence}
+    return {"effect": fault.effect, **when, "site": row, "around": around}
+
+
+def _source(name: str) -> str:
+    return str(Path(name).absolute()) if is_path(name) else name
 
 
 def _workload_row(case: FailureCase) -> dict[str, Any]:

@@ -54,6 +54,12 @@ class HookReport:
     problems: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class LocatedSites:
+    places: Mapping[Site, Sequence[Site]]  # by now: none, or several of which any may be loaded
+    analysed: Sequence[str]  # as in `ArmedRound`
+
+
 class Harness(Protocol):
     runtime: str  # what runs programs of the language: a replay takes another one by an option of this name
 
@@ -85,8 +91,10 @@ class Harness(Protocol):
         """How often the process that was there most often was at each site, as far as that is known."""
         ...
 
-    def locate(self, sites: Sequence[Site], workload: Workload, runtime: str | None) -> dict[Site, list[Site]]:
-        """Where sites are by now, whatever their lines were: at none or several places, of which any may be loaded."""
+    def locate(
+        self, sites: Mapping[Site, Sequence[str]], sources: Sequence[str], workload: Workload, runtime: str | None
+    ) -> LocatedSites:
+        """Where sites are by now, by the code that was around them; `sources` are those of the search."""
         ...
 
     def with_runtime(self, workload: Workload, runtime: str) -> Workload: ...

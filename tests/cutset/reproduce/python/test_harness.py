@@ -9,6 +9,7 @@ from tests.samples.small_programs import read_app
 from cutset.errors import UsageError
 from cutset.model.reproduction.site import SiteFault
 from cutset.reproduce.python.harness import PythonHarness, hook_plan
+from cutset.reproduce.python.locate import code_around
 from cutset.reproduce.rounds.harness import ArmedRound, Harness, Workload
 from cutset.reproduce.rounds.runner import RoundRecord, run_round
 
@@ -92,12 +93,18 @@ def test_the_users_variables_win_but_not_over_what_the_hook_needs(tmp_path: Path
 
 def test_sites_are_found_by_name_wherever_their_lines_went(tmp_path: Path):
     site = read_app(tmp_path, APP).sites[0]
-    (tmp_path / "app.py").write_text("# moved\n\n" + APP)
     workload = Workload((sys.executable, str(tmp_path / "drive.py")), 20)
-    (place,) = HARNESS.locate([site], workload, None)[site]
+    around = {site: code_around(tmp_path / "app.py", site.line, site.line)}
+    (tmp_path / "app.py").write_text("# moved\n\n" + APP)
+    located = HARNESS.locate(around, ["app", "no_such_package"], workload, None)
+    (place,) = located.places[site]
     assert (place.path, place.line) == (str((tmp_path / "app.py").resolve()), site.line + 2)
+    assert located.analysed == [str((tmp_path / "app.py").resolve())]
     (tmp_path / "app.py").write_text("")
-    assert HARNESS.locate([site], workload, None)[site] == []
+    assert HARNESS.locate(around, ["app"], workload, None).places[site] == []
+    (tmp_path / "other.py").write_text(APP)
+    (place,) = HARNESS.locate(around, ["app", "other"], workload, None).places[site]
+    assert (place.module, place.line) == ("other", site.line)
 
 
 def test_another_interpreter_takes_the_place_of_the_first(tmp_path: Path):

@@ -69,12 +69,16 @@ def replay_of(
     oracle: str = "log:'kept 3'",
     occurrences: Sequence[int] = (3,),
     package: Path | None = None,
+    within: str = "",
 ) -> Path:
     package = package or folder
     (package / "diskqueue.py").write_text(QUEUE)
     (folder / "workload.py").write_text(WORKLOAD)
     site = next(site for site in read_program(["diskqueue"], [str(package)]).sites if site.expression == "open")
-    faults = [FiredFault(site, 0, occurrence, DISK_FULL, "", 0, 0, "MainThread", ()) for occurrence in occurrences]
+    faults = [
+        FiredFault(site, 0, each, DISK_FULL, "", 0, 0, "MainThread", (), within=within, nth=each if within else 0)
+        for each in occurrences
+    ]
     case = FailureCase(
         sources=("diskqueue",),
         search_path=(str(package),),
@@ -97,7 +101,7 @@ def run_generated_test(script: Path) -> str:
 
 
 def test_the_failure_shows_again(tmp_path: Path) -> None:
-    ran = run(replay_of(tmp_path))
+    ran = run(replay_of(tmp_path), "--keep")
 
     assert (ran.returncode, ran.stderr) == (1, "")
     assert "The failure is there" in ran.stdout
@@ -118,36 +122,83 @@ def test_after_a_fix_the_fault_fires_on_its_new_line_and_does_no_harm(tmp_path: 
     assert outcome["faults"][0]["what"].startswith(f"fired at {tmp_path / 'diskqueue.py'}:19 in _write_index")
 
 
-def test_a_run_without_failure_leaves_nothing_unless_asked_to(tmp_path: Path, temporary_folder: Path) -> None:
+@pytest.mark.parametrize("source", [QUEUE, FIXED, WITHOUT_SITE])
+def test_a_run_leaves_nothing_unless_asked_to(tmp_path: Path, temporary_folder: Path, source: str) -> None:
     script = replay_of(tmp_path)
-    (tmp_path / "diskqueue.py").write_text(FIXED)
+    (tmp_path / "diskqueue.py").write_text(source)
 
     run(script)
     assert list(temporary_folder.iterdir()) == []
 
-    kept = json.loads(run(script, "--keep", "--json").stdout)["logs"]
-    assert [Path(path).read_text().splitlines()[-1] for path in kept] == ["kept 6"]
+    told = json.loads(run(script, "--keep", "--json").stdout)
+    assert [Path(path).read_text().splitlines()[-1] for path in told["logs"]] == [
+        "kept 3" if source == QUEUE else "kept 6"
+    ]
+    assert [str(path) for path in temporary_folder.iterdir()] == [told["kept"]]
 
 
-def test_a_site_that_is_gone_is_told(tmp_path: Path) -> None:
+def test_nothing_is_told_of_the_bug_if_the_site_is_gone(tmp_path: Path) -> None:
     script = replay_of(tmp_path)
     (tmp_path / "diskqueue.py").write_text(WITHOUT_SITE)
 
     ran = run(script)
 
-    assert ran.returncode == 0
-    assert "did not fire: its site is no longer in the source" in ran.stdout
+    assert ran.returncode == 3
+    assert "nothing was tested: the fault did not fire: its site is gone" in ran.stdout
 
 
-def test_an_occurrence_that_does_not_come_is_told(tmp_path: Path) -> None:
+def test_nothing_is_told_of_the_bug_if_the_occurrence_does_not_come(tmp_path: Path) -> None:
     ran = run(replay_of(tmp_path, occurrences=[7]))
 
-    assert ran.returncode == 0
+    assert ran.returncode == 3
     assert f"did not fire: its site, {tmp_path / 'diskqueue.py'}:17, was visited 6 times" in ran.stdout
 
 
+def test_a_failure_without_the_fault_is_still_a_failure(tmp_path: Path) -> None:
+    script = replay_of(tmp_path)
+    (tmp_path / "diskqueue.py").write_text(WITHOUT_SITE.replace("self.broken = False", "self.broken = True"))
+    (tmp_path / "workload.py").write_text("print('kept 3')\n")
+
+    assert run(script).returncode == 1
+
+
+PUSHED = "diskqueue.py:_write_index < diskqueue.py:push"
+
+
+def test_the_visit_is_counted_within_its_context(tmp_path: Path) -> None:
+    script = replay_of(tmp_path, within=PUSHED)
+    (tmp_path / "workload.py").write_text(WORKLOAD.replace("DiskQueue()", "DiskQueue()\nqueue._write_index()", 1))
+
+    ran = run(script, "--json")
+
+    outcome = json.loads(ran.stdout)
+    assert (ran.returncode, outcome["answer"]) == (1, "yes")
+
+
+def test_where_the_context_no_longer_comes_up_the_occurrence_counts(tmp_path: Path, temporary_folder: Path) -> None:
+    script = replay_of(tmp_path, within="diskqueue.py:_write_index < diskqueue.py:old_name")
+
+    assert run(script).returncode == 1
+    assert list(temporary_folder.iterdir()) == []
+
+    ran = run(replay_of(tmp_path, within="diskqueue.py:_write_index < diskqueue.py:old_name", occurrences=[7]))
+    assert ran.returncode == 3
+    assert "was visited 6 times, but not 7 times within diskqueue.py:_write_index < diskqueue.py:old_name" in ran.stdout
+
+
+def test_a_site_is_found_after_its_function_was_moved_and_renamed(tmp_path: Path) -> None:
+    script = replay_of(tmp_path)
+    moved = QUEUE.replace("self._write_index()", "self.store()").replace("_write_index(", "store(")
+    (tmp_path / "diskqueue.py").write_text(moved)
+
+    ran = run(script)
+
+    assert ran.returncode == 1
+    assert "in store, thread MainThread, which is in diskqueue::DiskQueue.store by now" in ran.stdout
+
+
 def test_two_faults_fire_in_one_run(tmp_path: Path) -> None:
-    ran = run(replay_of(tmp_path, occurrences=[1, 4], oracle="log:'kept 4'"), "--json")
+    ran = run(replay_of(tmp_path, occurrences=[1, 4], oracle="log:'kept 4'"), "--json", "--keep")
 
     outcome = json.loads(ran.stdout)
     assert outcome["answer"] == "yes"
@@ -256,14 +307,14 @@ def test_the_generated_test_fails_until_the_bug_is_fixed(tmp_path: Path) -> None
     assert run_generated_test(script).splitlines()[-1].startswith("1 passed in")
 
 
-def test_the_generated_test_warns_if_it_tested_nothing(tmp_path: Path) -> None:
+def test_the_generated_test_does_not_pass_if_it_tested_nothing(tmp_path: Path) -> None:
     script = replay_of(tmp_path)
     (tmp_path / "diskqueue.py").write_text(WITHOUT_SITE)
 
     told = run_generated_test(script)
 
-    assert "1 passed, 1 warning" in told
-    assert "its site is no longer in the source" in told
+    assert "1 error" in told
+    assert "nothing was tested: the fault did not fire: its site is gone" in told
 
 
 def test_the_generated_test_is_in_error_if_it_cannot_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

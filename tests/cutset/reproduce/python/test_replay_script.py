@@ -14,9 +14,9 @@ ENV = {"SHOP_MODE": "test\n{x}"}
 
 def written(folder: Path, oracle: str = "hang:30s") -> Path:
     site = Site("shop.bank", "Bank.pay", "self.socket.send", 1, SiteKind.CALL, "/src/shop/bank.py", 7, 4, 7, 30)
-    fault = FiredFault(site, 0, 5, EFFECT, "its handler catches it", 3, 0, "MainThread", ())
+    fault = FiredFault(site, 0, 5, EFFECT, "its handler catches it", 3, 0, "MainThread", (), None, "bank.py:pay", 2)
     workload = Workload(("python3", "/src/workload.py"), timeout_s=60, env=ENV, log="logs/*.log", quiet_s=30.0)
-    return write_replay(folder, FailureCase((), (), (), "", workload, parse_oracle(oracle)), [fault])
+    return write_replay(folder, FailureCase(("shop",), (), ("drive.py",), "", workload, parse_oracle(oracle)), [fault])
 
 
 def data_in(script: Path) -> dict[str, object]:
@@ -33,6 +33,8 @@ def test_the_case_is_plain_data_in_the_script(tmp_path: Path) -> None:
         "FAULTS": [
             {
                 "effect": EFFECT,
+                "within": "bank.py:pay",
+                "nth": 2,
                 "occurrence": 5,
                 "site": {
                     "module": "shop.bank",
@@ -43,8 +45,10 @@ def test_the_case_is_plain_data_in_the_script(tmp_path: Path) -> None:
                     "path": "/src/shop/bank.py",
                     "line": 7,
                 },
+                "around": [],
             }
         ],
+        "SOURCES": ["shop", str(Path("drive.py").absolute())],
         "WORKLOAD": {
             "command": ["python3", "/src/workload.py"],
             "cwd": None,

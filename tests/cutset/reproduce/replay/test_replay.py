@@ -40,6 +40,18 @@ def test_the_failure_is_there(tmp_path: Path, capsysbinary: pytest.CaptureFixtur
     assert (told["answer"], told["faults"][0]["fired"]) == ("yes", True)
     assert told["faults"][0]["what"] == "fired at toy:1 in main, thread MainThread"
     assert told["summary"].startswith("The failure is there.\n  reason   run.log:9: ")
+    assert (told["kept"], told["logs"]) == ("", [])
+    assert not list(tmp_path.glob("cutset-*"))
+
+
+def test_the_run_is_kept_if_it_is_asked_for(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["replay.py", "--json", "--keep"])
+    assert replay(tmp_path, ("store", 3)) == 1
+    told = outcome(capsysbinary)
+    assert Path(told["logs"][0]).is_relative_to(told["kept"])
+    assert f"  kept     {told['kept']}\n" in told["summary"]
     assert Path(told["logs"][0]).exists()
 
 
@@ -53,8 +65,9 @@ def test_several_faults_are_replayed_each_on_its_own(
 def test_what_does_not_occur_is_told_with_how_often_its_site_was_visited(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    assert replay(tmp_path, ("store", 99)) == 0
+    assert replay(tmp_path, ("store", 99)) == 3
     told = outcome(capsysbinary)
+    assert told["reason"] == f"nothing was tested: the fault {told['faults'][0]['what']}"
     assert told["faults"][0]["what"] == "did not fire: its site, program.toy:2, was visited 5 times"
     assert told["logs"] == []
     assert not list(tmp_path.glob("cutset-replay-*"))

@@ -78,4 +78,4 @@ def test_the_folder_of_a_round_tells_its_visits_later(tmp_path: Path, laboratory
 @both
 def test_a_site_that_is_still_there_is_located(tmp_path: Path, laboratory: Laboratory):
     harness, workload, site, _ = laboratory(tmp_path)
-    assert [place.line for place in harness.locate([site], workload, None)[site]] == [site.line]
+    assert [place.line for place in harness.locate({site: ()}, [], workload, None).places[site]] == [site.line]
