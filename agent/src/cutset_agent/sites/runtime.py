@@ -126,7 +126,7 @@ class Hook(dict):  # type: ignore[type-arg]
         if isinstance(site, str):
             number, line = site.split()
             _record_function(self, int(number), int(line))
-            return self.setdefault(site, None)  # type: ignore[call-overload]
+            return self.setdefault(site, None)
         try:
             visit = _visitor(self, site)
         except Exception as error:  # noqa: BLE001 - whatever it is, the workload goes on
@@ -405,8 +405,8 @@ def _visitor(hook: Hook, site: int) -> Callable[..., Any]:  # noqa: C901 - funct
 
 
 def _in_order(rows: Any, of_context: dict[int, list[Fault]], nth: int) -> list[Fault]:
-    rows = [*(of_context.get(nth) or of_context.get(0, ())), *rows]
-    return sorted(rows, key=lambda row: row[0] == "fired.json")
+    own = of_context.get(nth) or of_context.get(0) or []
+    return sorted([*own, *rows], key=lambda row: row[0] == "fired.json")
 
 
 def _chain(frame: Any, analysed: _AnalysedFiles) -> tuple[str, ...]:

@@ -74,7 +74,8 @@ class PythonAnalysis:
     @property
     def paths(self) -> Sequence[str]:
         # As a replay finds them, which reads none of them.
-        return sorted({each.path for each in (*self.program.modules.values(), *self.program.skipped)})
+        read = {module.path for module in self.program.modules.values()}
+        return sorted(read | {skipped.path for skipped in self.program.skipped})
 
     @property
     def lines(self) -> int:

@@ -121,7 +121,7 @@ def _prepare(workload: Workload, plan: ArmedRound, folder: Path, harness: Harnes
     for link in job.links:
         Path(link).symlink_to(folder / "tmp")
     printed = {"output": job.stdout, "stdout": job.stdout, "stderr": job.stderr}.get(workload.log)
-    env = harness.arm(replace(plan, log=printed and Path(printed)), folder, workload.env)
+    env = harness.arm(replace(plan, log=Path(printed) if printed else None), folder, workload.env)
     return replace(job, env={**env, **(job.env or {})})
 
 

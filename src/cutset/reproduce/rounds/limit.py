@@ -1,0 +1,13 @@
+"""How long a round may take, by how long it takes when nothing fails."""
+
+from collections.abc import Iterable
+
+_LEAST_S = 15.0  # a program that is made to fail waits, tries again, and gives up after its own time limits
+_TIMES = 10.0  # as long as without a fault, and
+_MORE_S = 5.0  # what a delay takes
+
+
+def limit_after(good_seconds: Iterable[float], timeout_s: float, quiet_s: float = 0.0) -> float:
+    """Seconds: never more than the user allows; time enough to see that nothing has happened for `quiet_s`."""
+    slowest = max(good_seconds, default=timeout_s)
+    return min(timeout_s, max(_LEAST_S, _TIMES * slowest + _MORE_S, slowest + 2 * quiet_s))
