@@ -41,6 +41,10 @@ def test_a_file_is_read_in_its_own_encoding(tmp_path):
     assert [site for site, *_ in read_visits(str(program.out))] == [0]
 
 
+def without_times(text):
+    return [line for line in text.splitlines() if " passed in " not in line and " at 0x" not in line]
+
+
 def test_tests_under_pytest_are_the_same(tmp_path):
     program = Program(
         tmp_path, work="def half(n):\n    if n % 2:\n        raise ValueError(n)\n    return divmod(n, 2)[0]\n"
@@ -56,14 +60,53 @@ def test_tests_under_pytest_are_the_same(tmp_path):
     )
     command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", "-W", "error", "test_work.py"]
     without, hooked = program.run(*command), program.run_hooked(*command)
-
-    def without_times(text):
-        return [line for line in text.splitlines() if " passed in " not in line and " at 0x" not in line]
-
     assert without_times(hooked.stdout) == without_times(without.stdout)
     assert "1 failed, 2 passed" in hooked.stdout
     check = "raise ValueError(n)"
     assert [text for text, *_ in program.visits()] == [check, "divmod", check, "ValueError", check, "divmod"]
+
+
+TESTED = """
+    import pytest
+
+    class TestWork:
+        def test_fails(self):
+            values = [3]
+            try:
+                values.remove(3)
+            except OSError:
+                values.append("fault")
+            assert values == sorted([1])
+
+    @pytest.fixture
+    def made():
+        return abs(-1)
+
+    @pytest.mark.parametrize("n", [1, 2])
+    def test_passes(made, n):
+        assert made == abs(-1)
+"""
+
+
+@pytest.mark.parametrize("functions", [False, True])
+def test_test_files_of_pytest_have_sites_and_leave_no_rewritten_code(functions, tmp_path):
+    program = Program(tmp_path, test_work=TESTED)
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", "test_work.py"]
+    written = {"PYTHONDONTWRITEBYTECODE": ""}
+    plain = program.run(*command, env=written)
+    [compiled] = tmp_path.glob("__pycache__/test_work.*")
+    before = compiled.read_bytes()
+
+    hooked = program.run_hooked(*command, env=written, functions=functions)
+    assert without_times(hooked.stdout) == without_times(plain.stdout)
+    assert "1 failed, 2 passed" in hooked.stdout
+    assert [text for text, *_ in program.visits()] == ["values.remove", "sorted", "abs", "abs", "abs", "abs"]
+    assert program.functions() == ({"test_work.py": {0, 5, 13, 17}} if functions else {})
+
+    hooked = program.run_hooked(*command, env=written, choices=[("values.remove", 1, "OSError()")])
+    assert "[3, 'fault'] == [1]" in hooked.stdout
+    assert compiled.read_bytes() == before
+    assert program.problems() == ""
 
 
 def test_a_file_that_changed_into_nonsense_runs_as_it_is(tmp_path):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from cutset_agent.sites.runtime import Fault, Hook
+    from cutset_agent.sites.runtime import ArmedEffect, Hook
 
     Visited = tuple[int, int, str, int]  # site, occurrence, context, occurrence in it
 
@@ -40,7 +40,7 @@ class SiteStandIn:
 
     __slots__ = ("awaited", "faults", "hook", "target", "visit")
 
-    def __init__(self, hook: Hook, visit: Visited, faults: Sequence[Fault], target: Any, awaited: bool) -> None:  # noqa: FBT001
+    def __init__(self, hook: Hook, visit: Visited, faults: Sequence[ArmedEffect], target: Any, awaited: bool) -> None:  # noqa: FBT001
         self.hook, self.visit = hook, visit
         self.faults = faults  # that may fire here, best first
         self.target, self.awaited = target, awaited

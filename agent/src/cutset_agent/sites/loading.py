@@ -2,10 +2,11 @@
 
 Modules are caught in `SourceFileLoader.get_code`, whatever finds them, which includes `python -m` and folders run as
 programs; `runpy.run_path`, with which multiprocessing loads the main script again, in `runpy._get_code_from_file`; the
-script of `python script.py`, which Python compiles by itself, by an audit hook (`_rewrite_script`).
+script of `python script.py`, which Python compiles by itself, by an audit hook (`_rewrite_script`); what pytest
+compiles by itself, test files above all, once it has rewritten their assertions (`_rewrite_for_pytest`).
 
 Not covered: interpreters started with -E, -I or -S or without our environment; modules in zip files; what is loaded by
-a loader that compiles in its own way, as pytest does with test files.
+another loader that compiles in its own way.
 """
 # pathlib is one of the imports that the workload should do by itself.
 # ruff: noqa: PTH103, PTH105, PTH116, PTH118, PTH120, PTH123
@@ -33,7 +34,9 @@ REWRITING = 2  # to be raised whenever `rewriting` writes other code: part of th
 def install(hook: Hook, after_imports: dict[str, Callable[[Hook, Any], None]]) -> None:
     """Also do what is to be done after some modules have been imported, by their names."""
     _rewrite_modules(hook)
-    _act_after_imports(hook, {**after_imports, "runpy": _rewrite_run_path})
+    _act_after_imports(
+        hook, {**after_imports, "runpy": _rewrite_run_path, "_pytest.assertion.rewrite": _rewrite_for_pytest}
+    )
     _rewrite_script(hook)
 
 
@@ -65,6 +68,29 @@ def _rewrite_run_path(hook: Hook, runpy: Any) -> None:
         return (code, *result[1:]) if isinstance(result, tuple) else code  # which it is depends on the version
 
     runpy._get_code_from_file = get_code_from_file  # noqa: SLF001
+
+
+def _rewrite_for_pytest(hook: Hook, pytest: Any) -> None:
+    """Before pytest compiles; what it keeps compiled beside the source is neither used nor changed."""
+    rewrite_asserts, read_pyc, write_pyc = pytest.rewrite_asserts, pytest._read_pyc, pytest._write_pyc  # noqa: SLF001
+
+    def rewrite_all(tree: Any, *arguments: Any) -> None:
+        rewrite_asserts(tree, *arguments)
+        path = next((each for each in arguments if isinstance(each, str)), "")  # which it is depends on the version
+        if path and _is_rewritten(hook, path):
+            try:
+                for problem in hook.part("rewriting").rewrite_file(tree, path, *_work_in(hook, path)):
+                    hook.report(problem)
+            except Exception as error:  # noqa: BLE001 - the workload goes on
+                hook.report(f"{path} is not rewritten: {error!r}")
+
+    def read(source: Any, *arguments: Any) -> Any:
+        return None if _is_rewritten(hook, os.fspath(source)) else read_pyc(source, *arguments)
+
+    def write(state: Any, code: CodeType, *arguments: Any) -> Any:
+        return False if _is_rewritten(hook, code.co_filename) else write_pyc(state, code, *arguments)
+
+    pytest.rewrite_asserts, pytest._read_pyc, pytest._write_pyc = rewrite_all, read, write  # noqa: SLF001
 
 
 def _rewrite_script(hook: Hook) -> None:
@@ -151,13 +177,20 @@ def _is_rewritten(hook: Hook, path: str) -> bool:
     return bool(hook.marks and hook.analysed[path]) or hook.analysed.real_path(path) in hook.files
 
 
+def _work_in(hook: Hook, path: str) -> tuple[str, int]:
+    """The rows of a file, and its number if its functions are marked: then it is told that it runs."""
+    marks = hook.analysed.number(path) if hook.marks else 0
+    if marks:
+        hook[f"{marks} 0"]
+    return hook.files.get(hook.analysed.real_path(path), "[]"), marks
+
+
 def _rewritten(hook: Hook, path: str, *, is_script: bool = False) -> CodeType | None:
     """The code of a file, with its sites and marks; none if it has none or if something is wrong with it."""
     if not _is_rewritten(hook, path):
         return None
-    rows = hook.files.get(hook.analysed.real_path(path), "[]")
-    marks = hook.analysed.number(path) if hook.marks else 0
     try:
+        rows, marks = _work_in(hook, path)
         status = os.stat(path)
         version = (REWRITING, MAGIC_NUMBER, sys.flags.optimize, is_script)
         key = repr((version, path, status.st_mtime_ns, status.st_size, rows, marks)).encode()
@@ -172,8 +205,6 @@ def _rewritten(hook: Hook, path: str, *, is_script: bool = False) -> CodeType | 
             store(cached, marshal.dumps((key, code, missing)))
         for problem in missing:
             hook.report(problem)
-        if marks:
-            hook[f"{marks} 0"]
     except Exception as error:  # noqa: BLE001 - it runs unchanged
         hook.report(f"{path} is not rewritten: {error!r}")
         return None

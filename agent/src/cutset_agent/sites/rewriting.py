@@ -47,14 +47,20 @@ def compile_rewritten(path: str, rows: str, marks: int, *, is_script: bool) -> t
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they come when a file is compiled: as a rule long before, by another process
         tree = ast.parse(source, path)
-        lost = rewrite(tree, json.loads(rows))
-        if marks:
-            mark_functions(tree, marks)
+        problems = rewrite_file(tree, path, rows, marks)
         if is_script:
             end = ast.parse("raise __cutset__.end").body[0]
             tree.body.append(_put(end, tree.body[-1] if tree.body else end))
         code = compile(tree, path, "exec", dont_inherit=True)
-    return code, [
+    return code, problems
+
+
+def rewrite_file(tree: ast.Module, path: str, rows: str, marks: int) -> list[str]:
+    """Rewrite a tree in place; what is wrong with the rows of the plan."""
+    lost = rewrite(tree, json.loads(rows))
+    if marks:
+        mark_functions(tree, marks)
+    return [
         f"site {site}: there is no {kind} to rewrite at {path}:{line}:{column}" for site, kind, line, column, *_ in lost
     ]
 

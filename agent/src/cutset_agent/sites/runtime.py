@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    Fault = tuple[str, str]  # the file that it leaves, its effect
+    ArmedEffect = tuple[str, str]  # the file that it leaves when it fires, and the effect
 
 VISITS = 100_000  # recorded for each process; later ones are only counted
 VISITS_OF_SITE = 10_000  # likewise, lest a site in a busy loop leaves no room for others
@@ -104,7 +104,7 @@ class Hook(dict):  # type: ignore[type-arg]
         self.cache: str = plan["cache"]
         self.trace: bool = plan["trace"]
         # By site, context and occurrence (0: any other): what may fire, best first.
-        self.faults: dict[int, dict[str, dict[int, list[Fault]]]] = plan["faults"]
+        self.faults: dict[int, dict[str, dict[int, list[ArmedEffect]]]] = plan["faults"]
         self.files: dict[str, str] = plan["files"]  # by real path: the rows, as JSON
         self.sites: int = plan["sites"]
         self.analysed = _AnalysedFiles(plan["analysed"])
@@ -231,8 +231,8 @@ def _read_plan(path: str) -> dict[str, Any]:
     return plan  # type: ignore[no-any-return]
 
 
-def _faults_by_site(plan: dict[str, Any]) -> dict[int, dict[str, dict[int, list[Fault]]]]:
-    faults: dict[int, dict[str, dict[int, list[Fault]]]] = {}
+def _faults_by_site(plan: dict[str, Any]) -> dict[int, dict[str, dict[int, list[ArmedEffect]]]]:
+    faults: dict[int, dict[str, dict[int, list[ArmedEffect]]]] = {}
     named = [(f"first.{number}.json", row) for number, row in enumerate(plan.get("first", ()))]
     for leaves, (site, occurrence, effect, *within) in [*named, *(("fired.json", row) for row in plan["choices"])]:
         of_context = faults.setdefault(site, {}).setdefault(within[0] if within else "", {})
@@ -404,7 +404,7 @@ def _visitor(hook: Hook, site: int) -> Callable[..., Any]:  # noqa: C901 - funct
     return visit
 
 
-def _in_order(rows: Any, of_context: dict[int, list[Fault]], nth: int) -> list[Fault]:
+def _in_order(rows: Any, of_context: dict[int, list[ArmedEffect]], nth: int) -> list[ArmedEffect]:
     own = of_context.get(nth) or of_context.get(0) or []
     return sorted([*own, *rows], key=lambda row: row[0] == "fired.json")
 
