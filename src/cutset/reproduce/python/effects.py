@@ -29,6 +29,7 @@ _STANDS_FOR = 1  # likewise, where that is outside, and can be had in no other w
 _CONSEQUENCE = 4  # likewise, where a wrong value of a call brings it about
 _TESTED = 2  # a wrong value that the code has a condition for
 _INSIDE = 2  # one at a call that leads into the analysed code, as far as is known: that has sites of its own
+_PERHAPS_INSIDE = 1  # likewise, but only the name tells so
 _NO_EXCEPTION = 2  # all else that can happen there, after the exceptions
 
 
@@ -68,7 +69,7 @@ def effects_of(
             imports=imports[site.module],
             wanted=wanted,
         )
-        inside = _INSIDE if program.callees[event] else 0
+        inside = _INSIDE if sure else _PERHAPS_INSIDE if program.callees[event] else 0
         effects = list(_exceptions(found, inside)) if FaultKind.EXCEPTION in kinds else []
         reaches_out = any(candidate.founded for candidate in found)
         values = wrong_values(program, event, deciding.conditions.get(event, ()))

@@ -8,7 +8,7 @@ import ast
 import builtins
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache
@@ -159,7 +159,8 @@ def _by_callee(call: str, resolved: str, *, awaited: bool) -> Called:
 
 
 def _fitting(receiver: str, name: str, imports: Sequence[str], *, awaited: bool) -> tuple[tuple[CallRule, int], ...]:
-    weighed = ((rule, _weight(rule, receiver, name, imports, awaited=awaited)) for rule in table().rules)
+    hints, modules = _hints(receiver, name), frozenset(imports)
+    weighed = ((rule, _weight(rule, receiver, name, hints, modules, awaited=awaited)) for rule in table().rules)
     return tuple(sorted(((rule, weight) for rule, weight in weighed if weight is not None), key=lambda pair: -pair[1]))
 
 
@@ -167,9 +168,11 @@ def _hints(receiver: str, name: str) -> set[str]:
     return set(words_of(receiver)) if receiver else {name.strip("_").lower()}
 
 
-def _weight(rule: CallRule, receiver: str, name: str, imports: Sequence[str], *, awaited: bool) -> int | None:
+def _weight(
+    rule: CallRule, receiver: str, name: str, hints: Collection[str], imports: Collection[str], *, awaited: bool
+) -> int | None:
     """How well a rule fits a call that nothing resolves; None if it does not, 0 if it is a mere guess."""
-    hinted = not rule.receivers.isdisjoint(_hints(receiver, name))
+    hinted = not rule.receivers.isdisjoint(hints)
     imported = not rule.modules.isdisjoint(imports)
     if awaited != rule.asynchronous and (awaited or not hinted):
         return None
