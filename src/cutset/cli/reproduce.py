@@ -22,6 +22,7 @@ from cutset.app.reproduce import (
 )
 from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from cutset.cli.output import Console, print_document, print_lines
+from cutset.cli.reproduce_init import begin_case
 from cutset.cli.reproduce_progress import SearchStanding, show_reproduction
 from cutset.cli.run import run_async
 from cutset.config.case import DEFAULT_TIMEOUT, CaseFile
@@ -112,6 +113,10 @@ def reproduce_command(
     python: Annotated[
         str | None, typer.Option("--python", help="The interpreter of the workload, if its command does not tell.")
     ] = None,
+    init: Annotated[
+        bool,
+        typer.Option("--init", help="Write a CASE.yaml, with help, and see whether it will do; search for nothing."),
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the latest unfinished search.")] = False,
     keep_rounds: Annotated[bool, typer.Option("--keep-rounds", help="Keep what failed rounds left, too.")] = False,
     out: Annotated[Path | None, typer.Option("--out", help="Where report and replay go.")] = None,
@@ -135,6 +140,7 @@ def reproduce_command(
     Examples:
 
     - `cutset reproduce --source shop --log failure.log --run "python workload.py" --oracle "log:order lost"`
+    - `cutset reproduce --init --run "python workload.py" --log failure.log`: writes a case.yaml, asks the rest
     - `cutset reproduce case.yaml --jobs 4 --minimise`: the case from a file, four rounds at a time
     - `cutset reproduce -s shop -l f.log --run "pytest tests/test_pay.py::test_pay" --oracle "exit:1"`
     - `cutset reproduce -s shop -l f.log --run "python w.py" --oracle "hang:10s" --faults exception,hang`
@@ -163,6 +169,8 @@ def reproduce_command(
         second_fault=second_fault,
         minimise=minimise,
     )
+    if init:
+        raise typer.Exit(begin_case(options, case_file or Path("case.yaml")))
     plan = (plan_resumption if resume else plan_reproduction)(options, case_file, store=store)
     _say_first(plan)
     if out is not None:

@@ -73,26 +73,24 @@ async def show_reproduction(events: AsyncIterator[ReproductionEvent], standing: 
     console = Console(stderr=True, highlight=False)
     live = Live(console=console, transient=True, get_renderable=lambda: picture(standing), refresh_per_second=4)
     result: ReproductionResult | None = None
-    alive = None if console.is_terminal else asyncio.create_task(_signs_of_life(console, standing))
-    try:
-        with live if console.is_terminal else nullcontext():
-            async for event in events:
-                for line in lines_of(event, standing):
-                    _print(console, line)
-                follow(event, standing)
-                if isinstance(event, ReproductionFinished):
-                    result = event.result
-    finally:
-        if alive is not None:
-            alive.cancel()
+    if not console.is_terminal:
+        _give_signs_of_life(console, standing)
+    with live if console.is_terminal else nullcontext():
+        async for event in events:
+            for line in lines_of(event, standing):
+                _print(console, line)
+            follow(event, standing)
+            if isinstance(event, ReproductionFinished):
+                result = event.result
     assert result is not None, "a search ends with its result"
     return result
 
 
-async def _signs_of_life(console: Console, standing: SearchStanding) -> None:
-    while not standing.messages:
+def _give_signs_of_life(console: Console, standing: SearchStanding) -> None:
+    """Until there is something to explain, and rounds tell of themselves."""
+    if not standing.messages:
         console.print(escape(standing.doing), soft_wrap=True)
-        await asyncio.sleep(SIGN_OF_LIFE_S)
+        asyncio.get_running_loop().call_later(SIGN_OF_LIFE_S, _give_signs_of_life, console, standing)
 
 
 def _print(console: Console, line: str) -> None:

@@ -20,6 +20,7 @@ from cutset.config.workload_command import (
     files_named,
     find_program,
     interpreter_of,
+    modules_named,
     runs_module,
     search_path,
     split_command,
@@ -30,7 +31,7 @@ from cutset.model.expect import Expect, Minutes, Name, NotNegative, Positive
 from cutset.model.reproduction.site import FaultKind
 from cutset.model.wording import did_you_mean, sentences
 from cutset.process.supervise import inherited_environment
-from cutset.reproduce.oracle.expression import parse_oracle, quiet_seconds, with_files
+from cutset.reproduce.oracle.expression import Oracle, parse_oracle, quiet_seconds, with_files
 from cutset.reproduce.oracle.symptoms import seconds_of
 from cutset.reproduce.python.source import find_files, is_path
 from cutset.reproduce.rounds.harness import Workload
@@ -145,40 +146,64 @@ def search_settings(case: CaseFile) -> ReproductionSettings:
     return ReproductionSettings(**{name: value for name, value in given(case).items() if name in names})
 
 
-def build_case(case: CaseFile) -> FailureCase:
+@dataclass(frozen=True, slots=True)
+class WorkloadCommand:
+    """What a case runs, found: words, its Python and where that finds modules, scripts and modules that it names."""
+
+    words: tuple[str, ...]
+    interpreter: str
+    search_path: tuple[str, ...]
+    scripts: tuple[str, ...]
+    modules: tuple[str, ...]
+
+
+def find_command(case: CaseFile) -> WorkloadCommand:
     """Of an anchored one. Asks the workload's Python where it finds modules."""
-    if missing := [name for name in _REQUIRED if not getattr(case, name)]:
-        options = ", ".join(f"`--{name}`" for name in missing)
-        raise UsageError(
-            f"To reproduce a failure, {options} must be given", hint="By options, or by these keys of a case.yaml"
-        )
-    words, oracle, cwd = split_command(case.run or ""), parse_oracle(case.oracle or ""), _folder(case.cwd)
-    folder, own_env = cwd or Path("/"), case.env or {}
-    env = inherited_environment() | dict(own_env)
+    words, cwd = split_command(case.run or ""), _folder(case.cwd)
+    folder = cwd or Path("/")
+    env = inherited_environment() | dict(case.env or {})
     words[0] = find_program(words[0], env, folder)
     check_script(words, cwd)
     python = case.python or interpreter_of(words[0], env, folder)
     paths = search_path(python, words, env, cwd)
+    scripts, modules = files_named(words, folder), modules_named(words)
+    return WorkloadCommand(tuple(words), python, paths, tuple(scripts), tuple(modules))
+
+
+def build_workload(case: CaseFile, words: Sequence[str], oracle: Oracle | None = None) -> Workload:
+    return Workload(
+        command=tuple(words),
+        timeout_s=seconds_of(str(case.timeout or DEFAULT_TIMEOUT)),
+        cwd=_folder(case.cwd),
+        env=case.env or {},
+        log=case.log_from or "output",
+        quiet_s=quiet_seconds(oracle) if oracle else 0.0,
+    )
+
+
+def build_case(case: CaseFile) -> FailureCase:
+    """Of an anchored one."""
+    if missing := [name for name in _REQUIRED if not getattr(case, name)]:
+        options = ", ".join(f"`--{name}`" for name in missing)
+        raise UsageError(
+            f"To reproduce a failure, {options} must be given",
+            hint="By options, or by these keys of a case.yaml; `cutset reproduce --init` helps to write one",
+        )
+    command, oracle = find_command(case), parse_oracle(case.oracle or "")
     for name in case.driver or ():
         if not Path(name).exists():
             raise UsageError(f"There is no driver `{name}`", hint="Correct `--driver`")
+    paths = command.search_path
     return FailureCase(
         sources=tuple(dict.fromkeys(found for name in case.source or () for found in _sources(name, paths))),
         search_path=paths,
-        drivers=tuple(dict.fromkeys((*(case.driver or ()), *files_named(words, folder)))),
+        drivers=tuple(dict.fromkeys((*(case.driver or ()), *command.scripts))),
         failure_log=read_failure_log(case.log or ""),
-        workload=Workload(
-            command=tuple(words),
-            timeout_s=seconds_of(str(case.timeout or DEFAULT_TIMEOUT)),
-            cwd=cwd,
-            env=own_env,
-            log=case.log_from or "output",
-            quiet_s=quiet_seconds(oracle),
-        ),
+        workload=build_workload(case, command.words, oracle),
         oracle=oracle,
         log_pattern=case.log_pattern,
         prints=bool(case.prints),
-        runtime=python,
+        runtime=command.interpreter,
     )
 
 

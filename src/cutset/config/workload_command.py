@@ -57,6 +57,12 @@ def runs_module(words: Sequence[str]) -> bool:
     return is_python(words[0]) and _target(words)[:1] in (["-m"], ["-c"])
 
 
+def modules_named(words: Sequence[str]) -> list[str]:
+    """The package or module that Python is to run: `shop` of `python -m shop.worker`."""
+    target = _target(words) if is_python(words[0]) else []
+    return [target[1].partition(".")[0]] if target[:1] == ["-m"] and len(target) > 1 else []
+
+
 def files_named(words: Sequence[str], folder: Path) -> list[str]:
     """The Python files among the words: the script, or tests."""
     paths = (folder / word.partition("::")[0] for word in words[1:])

@@ -10,6 +10,7 @@ from cutset.config.workload_command import (
     files_named,
     find_program,
     interpreter_of,
+    modules_named,
     runs_module,
     search_path,
     split_command,
@@ -146,3 +147,15 @@ def test_python_files_of_the_command_drive_the_system(tmp_path: Path) -> None:
 def test_a_command_that_is_none_is_refused(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         split_command(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "modules"),
+    [
+        (["python", "-um", "shop.worker", "x"], ["shop"]),
+        (["python3", "work.py", "-m", "x"], []),
+        (["./run", "-m", "x"], []),
+    ],
+)
+def test_the_module_that_python_is_to_run_is_known(words: list[str], modules: list[str]) -> None:
+    assert modules_named(words) == modules
