@@ -6,7 +6,6 @@ tells; of a symptom, that this is a cause, and what speaks against its being the
 
 import tokenize
 from collections.abc import Sequence
-from itertools import groupby
 
 from cutset.model.reproduction.result import (
     CaseSummary,
@@ -102,11 +101,12 @@ def equally_good(result: ReproductionResult) -> list[Reproduction]:
 
 
 def less_alike(result: ReproductionResult) -> list[tuple[str, list[Reproduction]]]:
-    """All others, those of one root cause together, in the order of the search."""
-    equals = {id(each) for each in result.equals}
-    others = [each for each in result.alternatives if id(each) not in equals]
-    in_order = sorted(others, key=lambda each: each.group)
-    return [(group, list(found)) for group, found in groupby(in_order, key=lambda each: each.group)]
+    """All others, those of one root cause together; the most alike first."""
+    groups: dict[str, list[Reproduction]] = {}
+    for each in sorted(result.alternatives, key=lambda each: each.standing):
+        if each not in result.equals:
+            groups.setdefault(each.group, []).append(each)
+    return list(groups.items())
 
 
 def evidence(found: Reproduction, result: ReproductionResult) -> list[str]:

@@ -47,31 +47,36 @@ async def one_reproduction(request: Request) -> Response:
     run = dashboard.reading.run(Loop.REPRODUCTION, request.path_params["run"])
     events = _events(dashboard, run)
     result = result_of(events)
-    body = _under_way(dashboard, run, events) if result is None else await _found(dashboard, run, events, result)
-    title = bounded(title_of(result)) if result else f"Reproduction {run.id}"
-    shown = back_to(PLACE, "Reproductions"), run_part(dashboard, run, body)
+    if result is None or stage_of(dashboard, run) == "under way":  # what a resumed one found before may be surpassed
+        title, body = f"Reproduction {run.id}", _under_way(run, events)
+    else:
+        title, body = bounded(title_of(result)), await _found(dashboard, run, events, result)
+    shown = back_to(PLACE, "Reproductions"), run_part(dashboard, run, _how_to_go_on(dashboard, run), body)
     return HTMLResponse(page(dashboard.frame(), PLACE, title, *shown, scripts=(REFRESH,)))
 
 
-def _under_way(dashboard: Dashboard, run: RunRecord, events: list[ReproductionEvent]) -> h.Node:
-    unfinished = stage_of(dashboard, run) == "unfinished"
+def _how_to_go_on(dashboard: Dashboard, run: RunRecord) -> h.Node:
+    if stage_of(dashboard, run) != "unfinished":
+        return None
+    return note(
+        h.b["! Unfinished:"],
+        " this is what is known so far. Nobody goes on with it now. To do so:",
+        command(resume_command(run.started, dashboard.store)),
+        kind="degraded",
+    )
+
+
+def _under_way(run: RunRecord, events: list[ReproductionEvent]) -> h.Node:
     return [
         h.h1["Looking for the fault behind a failure"],
         h.p(".muted")["began ", when(run.started_at)],
-        unfinished
-        and note(
-            h.b["! Unfinished:"],
-            " this is what is known so far. Nobody goes on with it now. To do so:",
-            command(resume_command(run.started, dashboard.store)),
-            kind="degraded",
-        ),
         search_body(events),
     ]
 
 
 async def _found(
     dashboard: Dashboard, run: RunRecord, events: list[ReproductionEvent], result: ReproductionResult
-) -> str:
+) -> h.Node:
     """As markup. Logs are compared aside: that takes seconds if they are long."""
     store, mark = dashboard.store, dashboard.reading.position(run.id)
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from tests.samples.opened_dashboard import opened_dashboard
 from tests.samples.recorded_runs import record, record_reproduction, search_begun
-from tests.samples.reproduction import MESSAGES, fault, reproduction, result
+from tests.samples.reproduction import MESSAGES, faithful, fault, reproduction, result
 
 from cutset.app.reproduce import FAILURE_LOG, run_folder
 from cutset.model.reproduction.event import ReproductionFinished
@@ -61,6 +61,19 @@ def test_one_that_found_nothing_says_so_and_may_go_on(tmp_path: Path) -> None:
     with opened_dashboard(tmp_path) as (_, client):
         assert "not reproduced" in client.get("/reproductions").text
         assert "No fault was found that shows the symptom" in client.get("/reproductions/search").text
+
+
+def test_one_that_was_interrupted_shows_what_it_found_and_how_to_go_on(tmp_path: Path) -> None:
+    found = replace(result(faithful(tmp_path, repeats=0, repeated=0)), stopped="it was interrupted")
+    record(tmp_path, "search", [*search_begun("search"), ReproductionFinished(found)])
+
+    with opened_dashboard(tmp_path) as (_, client):
+        listed, page = client.get("/reproductions").text, client.get("/reproductions/search").text
+
+    assert "it was not tried again" in listed
+    assert "ended early: it was interrupted" in page
+    assert "it may be a coincidence" in page
+    assert f"cutset reproduce --store {tmp_path} --resume" in page
 
 
 def test_what_is_hostile_in_logs_and_messages_is_text(tmp_path: Path) -> None:
