@@ -20,11 +20,13 @@ from benchmarks.reproduce.cases import KnownFailure, can_run, read_cases
 from benchmarks.reproduce.searching import Trial, run_trials
 from benchmarks.reproduce.summary import effort, to_table, truth
 
-from benchmarks import hook_costs, hook_suites
+from benchmarks import anduril_logs, hook_costs, hook_suites
+from cutset.reproduce.logs.difference import thread_family
 from cutset.reproduce.settings import ReproductionSettings
 from cutset.reproduce.strategies import SiteStrategyName
 
 SHARED = Path("../shared/cases")
+ANDURIL = Path("../shared/data/anduril-logs")
 SEEN, UNSEEN = (Path(__file__).parents[1] / "cases" / name for name in ("seen", "unseen"))
 REPLAYS = 5
 
@@ -48,6 +50,7 @@ def main() -> None:
         if not prefix and not options.quick:
             document["ablations"] = ablations(cases, trial, options)
     if not options.quick:
+        document |= anduril_lists(ANDURIL)
         document |= hook_costs.measure()
         document |= hook_suites.measure(options.environments / "_suites")
     print(json.dumps(document))
@@ -86,6 +89,14 @@ def ablations(cases: list[KnownFailure], trial: Trial, options: argparse.Namespa
             ablated = replace(trial, settings=settings, replays=0)
             found[strategy] = effort(dict(run_trials(cases, ablated, options.at_once)))
     return found
+
+
+def anduril_lists(folder: Path) -> dict[str, int]:
+    """Of ANDURIL's published lists of observables: how many are the same here, as logs are compared by default."""
+    cases = [anduril_logs.compare(case, thread_family) for case in sorted(folder.glob("*/"))]
+    rows = [row for case in cases for row in case.values()]
+    equal = sum(not row["only_ours"] and not row["only_published"] for row in rows)
+    return {"anduril_lists": len(rows), "anduril_lists_equal": equal}
 
 
 def parse_arguments() -> argparse.Namespace:
