@@ -68,7 +68,7 @@ async def _round(
     folder = state.folder / f"round-{number:04}"
     shutil.rmtree(folder, ignore_errors=True)  # what an interrupted round left
     plan = replace(plan_of(state), window=planned.window, ground=ground)
-    run = await run_round(subject.case.workload, plan, folder, subject.front_end)
+    run = await run_round(state.workload, plan, folder, subject.front_end)
     verdict = await judge(subject.case.oracle, run, subject.front_end.dialect)
     visited = {visit.site for visit in prepared.good_visits}
     records = await asyncio.to_thread(subject.records_of, run.logs)

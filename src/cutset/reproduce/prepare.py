@@ -7,6 +7,7 @@ import hashlib
 import shutil
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 from cutset.errors import UsageError
@@ -20,6 +21,7 @@ from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.oracle.expression import judge
 from cutset.reproduce.oracle.terms import is_symptom
 from cutset.reproduce.rounds.harness import ArmedRound
+from cutset.reproduce.rounds.limit import limit_after
 from cutset.reproduce.rounds.runner import how_it_ended, run_round
 from cutset.reproduce.settings import FailureCase, ReproductionSettings
 from cutset.reproduce.state import Preparation, ReproductionState, Subject
@@ -58,11 +60,14 @@ def identity(subject: Subject, settings: ReproductionSettings) -> dict[str, Any]
 
 
 async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
+    state.workload = state.subject.case.workload
     runs = []
     for number in range(1, GOOD_RUNS + 1):
         runs.append(state.past_good.get(number) or await _good_run(state, number))
         yield runs[-1]
     begun = time.monotonic()
+    limit = limit_after([run.seconds for run in runs], state.workload.timeout_s, state.workload.quiet_s)
+    state.workload = replace(state.workload, timeout_s=limit)
     subject = state.subject = state.subject.with_logs(*(run.logs for run in runs))
     reader = LogReader(subject.program)
     records = [subject.records_of(run.logs) for run in runs]

@@ -15,6 +15,7 @@ from cutset.reproduce.front_end import AnalysedProgram, FrontEnd
 from cutset.reproduce.logs.difference import LogEntry
 from cutset.reproduce.logs.formats import LogFormats
 from cutset.reproduce.logs.reading import formats_of, read_log
+from cutset.reproduce.rounds.harness import Workload
 from cutset.reproduce.settings import FailureCase, ReproductionSettings
 
 FAR = 1_000  # steps: no causal chain is known
@@ -69,6 +70,7 @@ class ReproductionState:
     past_good: dict[int, GoodRunFinished]  # before an interruption
     past: list[RoundFinished]  # likewise; those that have been taken up are gone
     prepared: Preparation = field(init=False)
+    workload: Workload = field(init=False)  # of the case, with a time limit by how long good runs take
     explorer: Explorer = field(init=False)  # of single faults
     started: float = field(default_factory=time.monotonic)
     tried: list[RoundFinished] = field(default_factory=list)
