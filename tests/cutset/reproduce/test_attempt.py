@@ -75,9 +75,7 @@ def test_what_cannot_run_is_said_once_however_many_rounds_there_are(tmp_path: Pa
 
     async def run() -> None:
         await begun(state)
-        case = state.subject.case
-        gone = replace(case, workload=replace(case.workload, command=("/no/such/program",)))
-        state.subject = replace(state.subject, case=gone)
+        state.workload = replace(state.workload, command=("/no/such/program",))
         await attempt(state, RoundStage.SINGLE, [PlannedRound((FIRST,), 1), PlannedRound((THIRD,), 1)])
 
     with pytest.raises(UsageError, match="does not start"):

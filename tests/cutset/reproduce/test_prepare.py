@@ -38,6 +38,16 @@ def test_two_good_runs_come_before_the_analysis_and_are_recorded(tmp_path: Path)
     assert len(state.prepared.good_visits) == 15
 
 
+def test_rounds_are_ended_by_how_long_good_runs_take_and_never_later_than_asked_for(tmp_path: Path) -> None:
+    case = toy_case(tmp_path)
+    patient = toy_state(replace(case, workload=replace(case.workload, timeout_s=3600)), tmp_path)
+    prepared(patient)
+    assert patient.workload.timeout_s < 3600
+    impatient = toy_state(replace(case, workload=replace(case.workload, timeout_s=10)), tmp_path / "other")
+    prepared(impatient)
+    assert impatient.workload.timeout_s == 10
+
+
 def test_good_runs_that_are_known_are_not_run_again(tmp_path: Path) -> None:
     state = toy_state(toy_case(tmp_path), tmp_path)
     done = [event for event in prepared(state) if isinstance(event, GoodRunFinished)]
