@@ -22,7 +22,7 @@ from cutset.process.supervise import inherited_environment
 from cutset.reproduce.front_end import EffectsOf, SiteEffect
 from cutset.reproduce.graph.causal import CausalGraph, CausalNode, grow
 from cutset.reproduce.logs.dialect import NumberedLine
-from cutset.reproduce.logs.recognition import Sighting, sighting
+from cutset.reproduce.logs.recognition import Sighting, sightings
 from cutset.reproduce.logs.statements import LogStatement, index_statements, pattern_of
 from cutset.reproduce.loop import reproduce
 from cutset.reproduce.oracle.expression import parse_oracle
@@ -114,11 +114,11 @@ class ToyProgram:
             for line, (name, _, _) in enumerate(self.rows, start=1)
         ]
 
-    def recognise(self, record: LogRecord) -> Sighting | None:
+    def recognise(self, record: LogRecord) -> Sequence[Sighting]:
         texts = [(row, text) for row, (name, failure, _) in enumerate(self.rows) for text in (f"{name} done", failure)]
         texts += [(row, final.partition(" ")[2]) for row, (_, _, final) in enumerate(self.rows) if final]
         statements = [LogStatement(text, row, "", "", *pattern_of((text,))) for row, text in texts]
-        return sighting(record, index_statements(statements), ())
+        return sightings(record, index_statements(statements), ())
 
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
         return {}

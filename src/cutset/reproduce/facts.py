@@ -5,7 +5,7 @@ that, is what has to be explained.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -14,46 +14,95 @@ from cutset.reproduce.fault_space import SiteFacts, TimeApart
 from cutset.reproduce.front_end import AnalysedProgram, EffectsOf, SiteEffect
 from cutset.reproduce.graph.causal import CausalGraph
 from cutset.reproduce.graph.distances import Reach, reaches
-from cutset.reproduce.logs.difference import LogEntry, keyed, present, relevant_observables, text_keys
+from cutset.reproduce.logs.difference import LogEntry, keyed, matches, present, relevant_observables, text_keys
 from cutset.reproduce.logs.recognition import Sighting
 from cutset.reproduce.logs.timeline import align, temporal_distance
+from cutset.reproduce.logs.values import sanitise, steady_values
 
 _USUAL = 4  # steps by which a message that good runs have as well is further from all sites: its place may be chance
+_MOST = 0.5  # of the entries of a log may have values that good runs do not have
+_SAYS = " says "  # between the key of a statement and what it says
 _ABSENT = "absent: "  # before the key of a message that good runs have and the failure log lacks
 
 
 class LogReader:
-    """Gives log records the keys by which runs are compared: their statement in the source, else their text."""
+    """Gives log records the keys by which runs are compared: their statement in the source, else their text.
 
-    def __init__(self, program: AnalysedProgram) -> None:
+    With `says`, what a statement says belongs to its key, as far as `says` tells by the key and the text.
+    """
+
+    def __init__(self, program: AnalysedProgram, says: Callable[[str, str], str] | None = None) -> None:
         self._program = program
+        self._says = says
         self.sightings: dict[str, Sighting] = {}
         self._texts: dict[str, str] = {}  # the first message of each key
 
     def texts_of(self, observables: Iterable[Observable], failure: Iterable[LogRecord]) -> dict[str, str]:
         """By key: the first line of its first message in the failure log; of what is missing there, in a good run."""
-        by_line = {record.line: record.message.partition("\n")[0] for record in failure}
+        by_line = {(record.line, key): text for record in failure for key, text in self.keys_of(record)}
         texts: dict[str, str] = {}
         for each in observables:
             usual = self._texts.get(each.key.removeprefix(_ABSENT), each.key)
-            texts.setdefault(each.key, usual if is_absent(each) else by_line.get(each.line) or usual)
+            texts.setdefault(each.key, usual if is_absent(each) else by_line.get((each.line, each.key)) or usual)
         return texts
 
     def recognised(self, records: Iterable[LogRecord]) -> int:
         """How many of them the analysed source has a part in."""
-        return sum(self._program.recognise(record) is not None for record in records)
+        return sum(bool(self._program.recognise(record)) for record in records)
 
-    def entries(self, records: Sequence[LogRecord]) -> list[LogEntry]:
-        return keyed(records, self._keys)
+    def entries(self, records: Iterable[LogRecord]) -> list[LogEntry]:
+        return keyed(records, lambda record: [key for key, _ in self.keys_of(record)])
 
-    def _keys(self, record: LogRecord) -> Sequence[str]:
-        found = self._program.recognise(record)
-        keys = text_keys(record) if found is None else [found.key]
-        if found is not None:
-            self.sightings.setdefault(found.key, found)
-        for key in keys:
-            self._texts.setdefault(key, record.message.partition("\n")[0] or key)
-        return keys
+    def keys_of(self, record: LogRecord) -> list[tuple[str, str]]:
+        """Of its message and of its traceback, each with its text."""
+        seen = {bool(each.origins): each for each in self._program.recognise(record)}
+        texts = {False: record.message.partition("\n")[0], True: record.raised}
+        by_text = {key == record.raised: key for key in text_keys(record)}
+        return [
+            (self._key(seen[kind], texts[kind]) if kind in seen else by_text[kind], texts[kind])
+            for kind in (False, True)
+            if kind in seen or kind in by_text
+        ]
+
+    def _key(self, seen: Sighting, text: str) -> str:
+        finer = f"{seen.key}{_SAYS}{self._says(seen.key, text)}" if self._says else seen.key
+        for key in (seen.key, finer):  # what is missing is missing whatever it would have said
+            self.sightings.setdefault(key, replace(seen, key=key))
+            self._texts.setdefault(key, text or key)
+        return finer
+
+
+def choose_reader(
+    program: AnalysedProgram, failure: Sequence[LogRecord], good: Sequence[Sequence[LogRecord]]
+) -> LogReader:
+    """The coarsest by which the failure log says something that no good run says.
+
+    Often that is another statement. Where it is the same one, its words may be others, as the name of an error; then
+    values that should be the same, unless most of them are others: those are of another workload.
+    """
+    plain = LogReader(program)
+    texts: list[dict[str, set[str]]] = []
+    for records in good:
+        texts.append({})
+        for key, text in (found for record in records for found in plain.keys_of(record)):
+            texts[-1].setdefault(key, set()).add(text)
+    steady = steady_values(texts)
+    for says, most in ((None, 1.0), (_words, 1.0), (lambda key, text: steady(key, text) or _words(key, text), _MOST)):
+        reader = LogReader(program, says)
+        usual = {entry.key for records in good for entry in reader.entries(records)}
+        seen = [entry.key for entry in reader.entries(failure) if entry.key in reader.sightings]
+        if 0 < sum(key not in usual for key in seen) <= most * len(seen):
+            return reader
+    return plain
+
+
+def _words(_: str, text: str) -> str:
+    return sanitise(text)
+
+
+def _statement(key: str) -> str:
+    """Without what it says."""
+    return key.partition(_SAYS)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +116,7 @@ class SearchFacts:
 
     def shown(self, good: Sequence[LogEntry], run: Sequence[LogEntry]) -> frozenset[str]:
         """Keys of the observables that a run shows, too; of what is missing, it shows that it is missing."""
-        counts = Counter(_ABSENT + entry.key for entry in run)
+        counts = Counter(_ABSENT + _statement(entry.key) for entry in run)
         found = present(good, run, [each for each in self.observables if not is_absent(each)])
         return frozenset(found) | {key for key, few in self.few.items() if counts[key] <= few}
 
@@ -97,10 +146,11 @@ def gather_facts(
         observables = [Observable(each.key, each.thread, each.line) for each in failed if each.line in symptoms]
     seen = [reader.sightings[each.key] for each in observables if each.key in reader.sightings]
     usual = {entry.key for entries in good for entry in entries}
-    if all(each.key in usual for each in seen):
-        # Nothing was said that good runs do not say, if perhaps elsewhere: then what it says less often tells more.
+    statements = set(map(_statement, usual))
+    if all(_statement(each.key) in statements for each in seen):
+        # No statement has spoken that is silent in good runs: then one that speaks less often tells more.
         few = _rarer(reader, failed, good)
-        observables += _absent(few, failed)
+        observables += _absent(few, good[0], failed)
         seen += [replace(reader.sightings[key.removeprefix(_ABSENT)], key=key, missing=True) for key in few]
     graph = program.causal_graph(dict.fromkeys(seen))
     near = reaches(graph)
@@ -137,23 +187,29 @@ def _wanted(reached: Iterable[Reach]) -> tuple[str, ...]:
 
 
 def _rarer(reader: LogReader, failed: Sequence[LogEntry], good: Sequence[Sequence[LogEntry]]) -> dict[str, float]:
-    """Messages that the failure log has fewer of than can be chance, and how few are as few."""
-    counts = [Counter(entry.key for entry in entries) for entries in good]
-    had = Counter(entry.key for entry in failed)
+    """Statements that the failure log has fewer messages of than can be chance, and how few are as few."""
+    had, *counts = (Counter(_statement(entry.key) for entry in entries) for entries in (failed, *good))
     few = {}
-    for key in dict.fromkeys(entry.key for entry in good[0]):
+    for key in counts[0]:
         least, most = (chosen(count[key] for count in counts) for chosen in (min, max))
         if key in reader.sightings and had[key] < least - (most - least):
             few[_ABSENT + key] = (had[key] + least) / 2
     return few
 
 
-def _absent(keys: Iterable[str], failed: Sequence[LogEntry]) -> list[Observable]:
-    """Each is missed from its last time on."""
-    last = {_ABSENT + entry.key: entry for entry in failed}
-    return [
-        Observable(key, last[key].thread, last[key].line + 1) if key in last else Observable(key, "", 1) for key in keys
-    ]
+def _absent(keys: Iterable[str], good: Sequence[LogEntry], failed: Sequence[LogEntry]) -> list[Observable]:
+    """Each is missed where the good run has the first that the failure log lacks, after what both have before it."""
+    pairs = matches(*([_statement(entry.key) for entry in entries] for entries in (good, failed)))
+    there = dict(pairs)
+    found: dict[str, Observable] = {}
+    line = 1
+    for number, entry in enumerate(good):
+        if number in there:
+            line = failed[there[number]].line + 1
+        else:
+            key = _ABSENT + _statement(entry.key)
+            found.setdefault(key, Observable(key, entry.thread, line))
+    return [found[key] for key in keys]
 
 
 def timed(good: Sequence[LogEntry], failed: Sequence[LogEntry], observables: Sequence[Observable]) -> TimeApart:

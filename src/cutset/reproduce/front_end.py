@@ -47,7 +47,9 @@ class AnalysedProgram(Protocol):
         """Files that could not be read, with reasons."""
         ...
 
-    def recognise(self, record: LogRecord) -> Sighting | None: ...
+    def recognise(self, record: LogRecord) -> Sequence[Sighting]:
+        """By the call that wrote it, by its stack trace, or both; none if the program has no part in it."""
+        ...
 
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
         """By site: the exceptions that the records' stack traces show arising there (ANDURIL §8.4)."""

@@ -14,7 +14,7 @@ from cutset.errors import UsageError
 from cutset.model.reproduction.event import GoodRunFinished, OracleAnswer, ProgramAnalysed, ReproductionEvent
 from cutset.process.thread import in_a_thread
 from cutset.reproduce.explorer import Explorer
-from cutset.reproduce.facts import LogReader, gather_facts
+from cutset.reproduce.facts import choose_reader, gather_facts
 from cutset.reproduce.front_end import FrontEnd
 from cutset.reproduce.logs.agreement import agreement_with
 from cutset.reproduce.logs.reading import formats_of, read_log
@@ -69,8 +69,8 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
     limit = limit_after([run.seconds for run in runs], state.workload.timeout_s, state.workload.quiet_s)
     state.workload = replace(state.workload, timeout_s=limit)
     subject = state.subject = state.subject.with_logs(*(run.logs for run in runs))
-    reader = LogReader(subject.program)
     records = [subject.records_of(run.logs) for run in runs]
+    reader = choose_reader(subject.program, subject.failure, records)
     good = [reader.entries(each) for each in records]
     settings, failure = state.settings, subject.failure
     effects = subject.program.effects(failure, settings.faults, settings.delay_s)

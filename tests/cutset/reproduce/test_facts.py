@@ -1,7 +1,7 @@
 from tests.samples.small_programs import read_app, read_python_log
 
 from cutset.model.reproduction.site import FaultKind, Visit
-from cutset.reproduce.facts import LogReader, gather_facts, is_absent
+from cutset.reproduce.facts import choose_reader, gather_facts, is_absent
 from cutset.reproduce.python.front_end import PythonAnalysis
 
 WORKER = """
@@ -32,7 +32,7 @@ def log_of(*messages):
 
 def prepared(tmp_path, failure, *good, symptoms=()):
     program = PythonAnalysis(read_app(tmp_path, WORKER), [])
-    reader = LogReader(program)
+    reader = choose_reader(program, failure, good)
     effects = program.effects(failure, frozenset(FaultKind), 1.0)
     found = gather_facts(
         program, reader, failure, [reader.entries(each) for each in good], effects=effects, symptoms=symptoms
@@ -61,7 +61,7 @@ def test_where_nothing_is_new_what_is_missing_has_to_be_explained(tmp_path):
     [missing] = found.observables
     assert is_absent(missing)
     assert reader.texts_of([missing], failure) == {missing.key: "tick"}
-    assert missing.line == 2  # right after its last time
+    assert missing.line == 3  # after `order 1`, where the good run has the first that is lacking
     near = {program.sites[number].expression: facts.distances for number, facts in enumerate(found.sites)}
     assert near["sock.recv"]
     assert not near["sock.sendall"]
@@ -94,12 +94,58 @@ def test_a_visit_is_the_nearer_to_a_message_the_fewer_lines_are_between(tmp_path
     assert apart == sorted(apart, reverse=True)
 
 
-def test_where_only_a_number_differs_the_lines_that_the_oracle_sees_have_to_be_explained(tmp_path):
+def test_what_is_missing_in_between_is_missed_there(tmp_path):
+    failure = log_of("tick", "order 1", "order 2", "tick", "order 3", "tick", "order 4")
+    _, _, found = prepared(tmp_path, failure, GOOD, GOOD)
+    assert [each.line for each in found.observables] == [3]
+
+
+def test_where_a_number_differs_that_good_runs_agree_on_it_has_to_be_explained(tmp_path):
     failure = log_of("tick", "order 1", "tick", "order 2", "tick", "order 3", "tick", "order 9")
-    _, reader, found = prepared(tmp_path, failure, GOOD, GOOD, symptoms=[8])
+    _, reader, found = prepared(tmp_path, failure, GOOD, GOOD)
 
     assert list(reader.texts_of(found.observables, failure).values()) == ["order 9"]
-    assert prepared(tmp_path, failure, GOOD, GOOD)[2].observables == ()
+    ((begin,),) = found.graph.sources.values()
+    assert found.graph.nodes[begin].step.text == "log.info"
+    good, failed = reader.entries(GOOD), reader.entries(failure)
+    assert found.shown(good, failed) == {found.observables[0].key}
+    assert found.shown(good, good) == frozenset()
+
+
+def test_another_word_in_the_same_statement_has_to_be_explained(tmp_path):
+    good = log_of("tick", "order 1 lost: timeout", "order 1", "order 2")
+    failure = log_of("tick", "order 1 lost: refused", "order 1", "order 2")
+    _, reader, found = prepared(tmp_path, failure, good, good)
+    assert list(reader.texts_of(found.observables, failure).values()) == ["order 1 lost: refused"]
+
+
+def test_where_good_runs_do_not_agree_on_a_number_the_lines_that_the_oracle_sees_have_to_be_explained(tmp_path):
+    other = log_of("tick", "order 1", "tick", "order 2", "tick", "order 3", "tick", "order 5")
+    failure = log_of("tick", "order 1", "tick", "order 2", "tick", "order 3", "tick", "order 9")
+    _, reader, found = prepared(tmp_path, failure, GOOD, other, symptoms=[8])
+
+    assert list(reader.texts_of(found.observables, failure).values()) == ["order 9"]
+    assert prepared(tmp_path, failure, GOOD, other)[2].observables == ()
+
+
+def test_values_that_are_all_others_are_of_another_workload(tmp_path):
+    orders = [f"order {number}" for number in range(4)]
+    failure = log_of("tick", *(f"order {number}" for number in range(100, 109)))
+    _, _, found = prepared(tmp_path, failure, *[log_of("tick", *orders)] * 2)
+    assert len({each.key for each in found.observables}) == 1  # by their statement: there are more of them
+
+
+def test_a_message_matches_the_same_one_with_a_traceback(tmp_path):
+    line = next(site.line for site in read_app(tmp_path, WORKER).sites if site.expression == "sock.sendall")
+    said = LINE.format(1, "ERROR", "order 2 lost: reset")
+    trace = f'\nTraceback (most recent call last):\n  File "/x/app.py", line {line}, in orders\nOSError: reset\n'
+    failure = read_python_log(said + trace)
+    _, reader, found = prepared(tmp_path, failure, GOOD, GOOD)
+
+    texts = reader.texts_of(found.observables, failure)
+    assert list(texts.values()) == ["order 2 lost: reset", "OSError raised in orders"]
+    shown = found.shown(reader.entries(GOOD), reader.entries(read_python_log(said)))
+    assert [texts[key] for key in shown] == ["order 2 lost: reset"]
 
 
 def test_what_a_stack_trace_shows_is_the_first_to_try_there(tmp_path):

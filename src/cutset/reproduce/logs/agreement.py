@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from cutset.model.reproduction.log import LogRecord
 from cutset.model.reproduction.result import LogAgreement, LogLine
 from cutset.reproduce.logs.difference import LogEntry, by_family, difference, keyed
-from cutset.reproduce.logs.values import lasting
+from cutset.reproduce.logs.values import steady_values
 
 _SHOWN = 20  # lines of each kind that are kept: more of them tell no more
 
@@ -36,14 +36,17 @@ def agreement_with(
     failed = _log(failure)
     noise = {entry.key for other in others for only in _apart(usual, other) for entry in only}
     orderly = _orderly([usual, *others])
-    values = _values_of([usual, *others])
-    failed_values = values(failed)
+    steady = steady_values([_texts(log) for log in (usual, *others)])
+
+    def values(log: _Log) -> dict[str, set[str | None]]:
+        return {key: {steady(key, text) for text in texts} for key, texts in _texts(log).items()}
 
     def changes(log: _Log) -> tuple[set[str], set[str]]:
         lost, new = ({entry.key for entry in only} - noise for only in _apart(usual, log))
         return lost, new
 
     lost, new = changes(failed)
+    failed_values = values(failed)
 
     def agreement(records: Iterable[LogRecord]) -> tuple[LogAgreement, int]:
         run = _log(records)
@@ -82,24 +85,6 @@ def _orderly(good: Sequence[_Log]) -> set[str]:
     return {family for family, keys in first.items() if all(other.get(family) == keys for other in others)}
 
 
-def _values_of(good: Sequence[_Log]) -> Callable[[_Log], _Texts]:
-    """What messages say, as far as it should be the same in each run."""
-    whole = [_texts(log) for log in good]
-    usual = set().union(*whole)
-    exact = {key for key in usual if all(texts.get(key) == whole[0].get(key) for texts in whole)}
-    masked = [_lasting(texts) for texts in whole]
-    chance = {key for key in usual if any(texts.get(key) != masked[0].get(key) for texts in masked)}
-
-    def values(log: _Log) -> _Texts:
-        texts = _texts(log)
-        return {
-            **_lasting({key: found for key, found in texts.items() if key not in chance}),
-            **{key: found for key, found in texts.items() if key in exact},
-        }
-
-    return values
-
-
 def _texts(log: _Log) -> _Texts:
     """The first lines of messages that have values."""
     found: _Texts = defaultdict(set)
@@ -107,10 +92,6 @@ def _texts(log: _Log) -> _Texts:
         if "*" in entry.key:
             found[entry.key].add(_text(log, entry))
     return dict(found)
-
-
-def _lasting(texts: _Texts) -> _Texts:
-    return {key: {lasting(text) for text in found} for key, found in texts.items()}
 
 
 def _first_of(keys: Collection[str], log: _Log, apart: Sequence[LogEntry]) -> tuple[LogLine, ...]:

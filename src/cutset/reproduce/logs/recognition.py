@@ -29,11 +29,13 @@ class Sighting:
     missing: bool = False  # it is the absence of the record that is to be explained: good runs have it
 
 
-def sighting(record: LogRecord, statements: StatementIndex, origins: Iterable[Origin]) -> Sighting | None:
-    """None if the analysed code has no part in the record. The key is the same for the same cause at the same place."""
-    statement = statement_of(record, statements)
+def sightings(record: LogRecord, statements: StatementIndex, origins: Iterable[Origin]) -> list[Sighting]:
+    """By its statement, and by its traceback; none if the analysed code has no part in the record.
+
+    They are two, as the same message may come without a traceback, and as another thread's can be taken for its own. A
+    key is the same for the same cause at the same place.
+    """
     found = tuple(origins)
-    if statement is None and not found:
-        return None
-    where = f"{' ' if statement else ''}raised at {found[0]}" if found else ""
-    return Sighting((statement.key if statement else "") + where, statement, found)
+    statement = statement_of(record, statements)
+    seen = [Sighting(statement.key, statement)] if statement else []
+    return [*seen, Sighting(f"raised at {found[0]}", None, found)] if found else seen

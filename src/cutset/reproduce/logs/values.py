@@ -1,6 +1,7 @@
 """Values in messages: what of a message differs between runs that do the same, and what does not (ANDURIL §5.1.1)."""
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 # What differs between two runs that do the same. One placeholder for all, as what looks like a number in one run may
@@ -53,3 +54,20 @@ _FLEETING = re.compile(
 def lasting(message: str) -> str:
     """The message with one `*` for each part that is another in each run; what tells one victim from another stays."""
     return _FLEETING.sub("*", message)
+
+
+def steady_values(good: Sequence[Mapping[str, set[str]]]) -> Callable[[str, str], str | None]:
+    """Of a message, by its key and text: the part that should be the same in each run; None if it may be any.
+
+    `good` are the texts of good runs. Where they agree on all of a text, all of it should be the same; where they agree
+    on all that lasts, or do not have the message, that.
+    """
+    usual = set().union(*good)
+    exact = {key for key in usual if all(texts.get(key) == good[0].get(key) for texts in good)}
+    masked = [{key: set(map(lasting, found)) for key, found in texts.items()} for texts in good]
+    chance = {key for key in usual if any(texts.get(key) != masked[0].get(key) for texts in masked)}
+
+    def steady(key: str, text: str) -> str | None:
+        return text if key in exact else None if key in chance else lasting(text)
+
+    return steady

@@ -9,7 +9,7 @@ from cutset.model.reproduction.site import FaultKind, FiredFault, Site
 from cutset.reproduce.front_end import EffectsOf
 from cutset.reproduce.graph.causal import CausalGraph
 from cutset.reproduce.logs.reading import formats_of, read_log
-from cutset.reproduce.logs.recognition import Origin, Sighting, sighting
+from cutset.reproduce.logs.recognition import Origin, Sighting, sightings
 from cutset.reproduce.logs.statements import index_statements
 from cutset.reproduce.python.causal import causal_graph
 from cutset.reproduce.python.deciding_values import deciding_values
@@ -85,8 +85,8 @@ class PythonAnalysis:
     def skipped(self) -> Sequence[str]:
         return [f"{skipped.path}: {skipped.reason}" for skipped in self.program.skipped]
 
-    def recognise(self, record: LogRecord) -> Sighting | None:
-        return sighting(record, self._statements, origins(record, self._source))
+    def recognise(self, record: LogRecord) -> Sequence[Sighting]:
+        return sightings(record, self._statements, origins(record, self._source))
 
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
         records = list(records)

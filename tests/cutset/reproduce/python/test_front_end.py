@@ -51,22 +51,20 @@ def test_files_that_cannot_be_read_are_named_with_the_reason(tmp_path: Path) -> 
 
 def test_a_record_is_recognised_by_its_statement(tmp_path: Path) -> None:
     (record,) = read_python_log(LINE.format("stopped"))
-    seen = analysis(tmp_path).recognise(record)
-    assert seen is not None
+    (seen,) = analysis(tmp_path).recognise(record)
     assert seen.key == "app:10"
 
 
 def test_what_is_printed_is_recognised_if_that_is_asked_for(tmp_path: Path) -> None:
     (record,) = read_python_log("tick\n")
-    assert analysis(tmp_path).recognise(record) is None
-    assert analysis(tmp_path, prints=True).recognise(record) is not None
+    assert analysis(tmp_path).recognise(record) == []
+    assert len(analysis(tmp_path, prints=True).recognise(record)) == 1
 
 
 def test_a_message_leads_to_the_site_that_it_follows_from(tmp_path: Path) -> None:
     program = analysis(tmp_path)
     (record,) = read_python_log(LINE.format("stopped"))
-    seen = program.recognise(record)
-    assert seen is not None
+    (seen,) = program.recognise(record)
     graph = program.causal_graph([seen])
     assert 0 in {node.site for node in graph.nodes}
     effects = program.effects([record], [FaultKind.EXCEPTION], 1.0)(0, ("OSError",))

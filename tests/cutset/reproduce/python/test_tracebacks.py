@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from cutset.model.reproduction.log import LogRecord
-from cutset.reproduce.logs.recognition import Sighting, sighting
+from cutset.reproduce.logs.recognition import Sighting, sightings
 from cutset.reproduce.logs.statements import index_statements
 from cutset.reproduce.python.log_statements import log_statements
 from cutset.reproduce.python.source import read_program
@@ -35,12 +35,12 @@ Traceback (most recent call last):
 {}"""
 
 
-def _sighting(tmp_path: Path, record: LogRecord) -> Sighting | None:
+def _sightings(tmp_path: Path, record: LogRecord) -> list[Sighting]:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "__init__.py").touch()
     (tmp_path / "app" / "work.py").write_text(textwrap.dedent(_SOURCE))
     program = read_program(["app"], [str(tmp_path)])
-    return sighting(record, index_statements(log_statements(program)), origins(record, index_source(program)))
+    return sightings(record, index_statements(log_statements(program)), origins(record, index_source(program)))
 
 
 def _lines(ending: str) -> tuple[str, ...]:
@@ -48,12 +48,11 @@ def _lines(ending: str) -> tuple[str, ...]:
 
 
 def test_a_logged_traceback_adds_its_place_to_the_statement(tmp_path):
-    seen = _sighting(
+    by_statement, seen = _sightings(
         tmp_path, LogRecord(1, "", "", "ERROR", "outer failed", _lines("ConnectionResetError: [Errno 104]"))
     )
-    assert seen is not None
-    assert seen.key == "app.work:6 raised at app.work:9"
-    assert seen.statement is not None
+    assert (by_statement.key, seen.key) == ("app.work:6", "raised at app.work:9")
+    assert by_statement.statement is not None
     assert [(str(one), one.type) for one in seen.origins] == [("app.work:9", "ConnectionResetError")]
     assert seen.origins[0].context == "work.py:inner < work.py:outer"
 
@@ -63,15 +62,13 @@ def test_a_logged_traceback_adds_its_place_to_the_statement(tmp_path):
     ["Exception in thread Thread-5 (outer):", "Task exception was never retrieved\nfuture: <Task finished>", ""],
 )
 def test_an_uncaught_exception_is_known_by_its_place(tmp_path, message):
-    seen = _sighting(tmp_path, LogRecord(1, "", "", "", message, _lines("some.lib.Lost")))
-    assert seen is not None
+    (seen,) = _sightings(tmp_path, LogRecord(1, "", "", "", message, _lines("some.lib.Lost")))
     assert (seen.key, seen.statement, seen.origins[0].type) == ("raised at app.work:9", None, "some.lib.Lost")
 
 
 def test_a_traceback_inside_the_message_counts_too(tmp_path):
     text = "Exception in thread Thread-5:\n" + "\n".join(_lines("OSError: x"))
-    seen = _sighting(tmp_path, LogRecord(1, "", "", "", text))
-    assert seen is not None
+    (seen,) = _sightings(tmp_path, LogRecord(1, "", "", "", text))
     assert seen.key == "raised at app.work:9"
 
 
@@ -85,11 +82,10 @@ def test_chained_tracebacks_are_several_and_the_cause_is_first(tmp_path):
         "    inner(a)",
         "RuntimeError: worse",
     )
-    seen = _sighting(tmp_path, LogRecord(1, "", "", "", "", _lines("OSError: x") + second))
-    assert seen is not None
+    (seen,) = _sightings(tmp_path, LogRecord(1, "", "", "", "", _lines("OSError: x") + second))
     assert [(one.line, one.type) for one in seen.origins] == [(9, "OSError"), (4, "RuntimeError")]
 
 
 def test_what_the_analysed_code_has_no_part_in_is_nothing(tmp_path):
     foreign = ("Traceback (most recent call last):", '  File "/x/other/work.py", line 4, in outer', "OSError: x")
-    assert _sighting(tmp_path, LogRecord(1, "", "", "", "who knows", foreign)) is None
+    assert _sightings(tmp_path, LogRecord(1, "", "", "", "who knows", foreign)) == []
