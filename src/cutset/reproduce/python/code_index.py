@@ -94,7 +94,7 @@ def _frozen(lists: Mapping[_K, list[int]]) -> dict[_K, tuple[int, ...]]:
 
 
 def scope_of(program: PythonProgram, writes: Mapping[tuple[int, str], object], function: int, name: str) -> int:
-    """The function, of those around, whose variable a name is; -1 if nobody writes it."""
-    while function >= 0 and (function, name) not in writes:
+    """The function, of those around, whose variable or parameter a name is; -1 if it is nobody's."""
+    while function >= 0 and (function, name) not in writes and name not in program.functions[function].parameters:
         function = program.functions[function].outer
     return function

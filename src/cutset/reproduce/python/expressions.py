@@ -1,6 +1,8 @@
 """Expressions of a function into tables: what can raise, and where control is then (ANDURIL §4.1)."""
 
 import ast
+import builtins
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -9,20 +11,42 @@ from typing import Any
 
 from cutset.reproduce.logs.statements import Parts
 from cutset.reproduce.python.messages import text_parts
-from cutset.reproduce.python.names import chain_of, one_line, reads_of
-from cutset.reproduce.python.syntax import LAMBDA, RESULT, Chain, CodeEvent, EventKind, Guard, GuardKind, Place
+from cutset.reproduce.python.names import chain_of, flat_targets, handed_parts, is_name, one_line, reads_of
+from cutset.reproduce.python.syntax import (
+    LAMBDA,
+    RESULT,
+    RETURN,
+    TEXT,
+    Chain,
+    CodeEvent,
+    EventKind,
+    Guard,
+    GuardKind,
+    Place,
+)
 from cutset.reproduce.python.tables import Tables
 
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*")
 _MESSAGE_ARGUMENTS = {0, 1, 2, "msg", "message", "event", "fmt", "format"}  # where callers of loggers put the text
+_SEQUENCES = (ast.Tuple, ast.List)
+_BUILTINS = frozenset(("", *dir(builtins)))
 LONGEST_TEXT = 100  # of a condition, when it is shown
 
 
-class ExpressionReader(ast.NodeVisitor):
-    """Statements that steer control are `flow`'s."""
+def pattern_of(text: ast.expr) -> str:
+    """Of a text, with `*` for what is not known before the program runs; "" if it is none."""
+    return "".join("*" if part is None else part for part in text_parts(text))
 
-    def __init__(self, tables: Tables, properties: frozenset[str]) -> None:
+
+class ExpressionReader(ast.NodeVisitor):
+    """Operators are `operators`', statements that steer control are `flow`'s."""
+
+    def __init__(self, tables: Tables, implicit: frozenset[str]) -> None:
         self.tables = tables
-        self.properties = properties
+        self.implicit = implicit
+        self.calls: dict[int, int] = {}  # the event of each call, and the function of each lambda, by its node
+        self.lambdas: dict[int, int] = {}
+        self.patterns: dict[tuple[int, str], str] = {}  # texts that variables got last, `*` for what is not known
         self.ordinals: dict[tuple[str, str], int] = defaultdict(int)
         self.place_index: dict[Place, int] = {}
         self.function = self.guard = self.attempt = self.handler = -1
@@ -71,7 +95,11 @@ class ExpressionReader(ast.NodeVisitor):
         return len(self.tables.guards) - 1
 
     def condition(self, *tests: ast.expr, repeats: bool = False) -> int:
-        place, values = self.place(), self.values(*tests)
+        place, first = self.place(), len(self.tables.events)
+        for test in tests:
+            self.visit(test)
+            self.truth(test)
+        values = tuple(range(first, len(self.tables.events)))
         text = " and ".join(one_line(test) for test in tests)[:LONGEST_TEXT]
         return self.add_guard(
             Guard(
@@ -123,9 +151,9 @@ class ExpressionReader(ast.NodeVisitor):
 
     def visit_comprehension(self, node: ast.comprehension) -> None:
         self.visit(node.target)
-        first = len(self.tables.events)
         self.visit(node.iter)
-        self.iterate(node.iter, first, asynchronous=bool(node.is_async))
+        self.iterate(node.iter, asynchronous=bool(node.is_async))
+        self.hand(node.target, node.iter)
         self.block(node.ifs)
 
     def visit_Expr(self, node: ast.Expr) -> None:
@@ -137,20 +165,21 @@ class ExpressionReader(ast.NodeVisitor):
         targets, alone, awaited = self.targets, self.alone, self.awaited
         self.targets, self.alone, self.awaited = (), False, False
         index = self.add_event(EventKind.CALL, node, one_line(node.func), chain_of(node.func))
+        self.calls[id(node)] = index
         receiver = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-        first = len(self.tables.events)
         if not isinstance(receiver, ast.Name):
             self.visit(receiver)
         event = self.tables.events[index]
         if isinstance(node.func, ast.Attribute) and isinstance(receiver, ast.Call):
-            event = replace(event, chain=(RESULT, str(first), node.func.attr))
+            event = replace(event, chain=(RESULT, str(self.calls[id(receiver)]), node.func.attr))
         passed: list[tuple[int | str, Chain]] = []
         texts: list[tuple[int | str, Parts]] = []
         slots: list[tuple[int | str, ast.expr]] = [*enumerate(node.args)]
         slots += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
         starred = [keyword.value for keyword in node.keywords if keyword.arg is None]
         for slot, value in slots:
-            passed.extend((slot, chain) for chain in self.argument(value))
+            self.visit(value)
+            passed.extend((slot, chain) for chain in self.handed(value))
             if slot in _MESSAGE_ARGUMENTS and (parts := text_parts(value)):
                 texts.append((slot, parts))
         self.block(starred)
@@ -163,24 +192,55 @@ class ExpressionReader(ast.NodeVisitor):
             assigned=targets,
             alone=alone,
             awaited=awaited,
+            through=() if event.chain[0] else tuple(self.handed(receiver)),
         )
 
-    def argument(self, value: ast.expr) -> list[Chain]:
-        """Reads an argument; what it may hand over to be called or awaited."""
-        first, functions = len(self.tables.events), len(self.tables.functions)
-        self.visit(value)
-        match value:
-            case ast.Name() | ast.Attribute():
-                return [chain_of(value)]
-            case ast.Lambda():
-                return [(LAMBDA, str(functions))]
-            case ast.Call():
-                return [(RESULT, str(first))]
-            case ast.Starred(value=ast.Name() | ast.Attribute() as inner):
-                return [chain_of(inner)]
-            case ast.List(elts=items) | ast.Tuple(elts=items):
-                return [chain_of(item) for item in items if isinstance(item, ast.Name | ast.Attribute)]
-        return []
+    # -- functions as values -------------------------------------------------------------------------------------------
+
+    def handed(self, value: ast.expr) -> Iterator[Chain]:
+        """What an expression that was read may hand on, to be called, awaited or iterated over later."""
+        for node in handed_parts(value):
+            match node:
+                case ast.Name() | ast.Attribute():
+                    yield from self.of_class(node) or [chain_of(node)]
+                case ast.Lambda():
+                    yield LAMBDA, str(self.lambdas[id(node)])
+                case ast.Call():
+                    yield RESULT, str(self.calls[id(node)])
+                    yield from self.looked_up(node)
+                case ast.Constant(value=str() as text) if _DOTTED.fullmatch(text):
+                    yield TEXT, text.replace(":", ".")
+
+    def looked_up(self, node: ast.Call) -> Iterator[Chain]:
+        """`getattr(self, "on_" + kind)` is `self.on_*`."""
+        match node:
+            case ast.Call(func=ast.Name(id="getattr"), args=[receiver, name, *_]) if is_name(receiver):
+                known = self.patterns.get((self.function, name.id), "*") if isinstance(name, ast.Name) else ""
+                pattern = known or pattern_of(name)
+                if pattern.strip("*"):
+                    yield *chain_of(receiver), pattern
+
+    def hand(self, target: ast.expr, value: ast.expr) -> None:
+        """An assignment, as far as it may hand functions on."""
+        if isinstance(target, _SEQUENCES) and isinstance(value, _SEQUENCES) and len(target.elts) == len(value.elts):
+            for one, each in zip(target.elts, value.elts, strict=True):
+                self.hand(one, each)
+            return
+        sources = tuple(dict.fromkeys(self.handed(value)))
+        for one in flat_targets(target) if sources else ():
+            chain = self.written(one)
+            self.tables.flows.extend((self.function, chain, source) for source in sources)
+
+    def of_class(self, node: ast.expr) -> list[Chain]:
+        raise NotImplementedError
+
+    def written(self, target: ast.expr) -> Chain:
+        raise NotImplementedError
+
+    def truth(self, node: ast.expr) -> None:
+        raise NotImplementedError
+
+    # -- other events --------------------------------------------------------------------------------------------------
 
     def visit_Await(self, node: ast.Await) -> None:
         self.awaited = isinstance(node.value, ast.Call)
@@ -190,21 +250,33 @@ class ExpressionReader(ast.NodeVisitor):
         self.visit(node.value)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        if not isinstance(node.ctx, ast.Del) and node.attr in self.properties:
+        if not isinstance(node.ctx, ast.Del) and (node.attr in self.implicit or self.made_up(node)):
             self.add_event(EventKind.READ, node, one_line(node), chain_of(node))
         self.visit(node.value)
+
+    def made_up(self, node: ast.Attribute) -> bool:
+        """Whether its object may have a special method for all attributes, as far as it is worth the while to ask."""
+        method = "__getattr__" if isinstance(node.ctx, ast.Load) else "__setattr__"
+        if method not in self.implicit or not isinstance(node.value, ast.Name):
+            return False
+        made = self.tables.variables[self.function].get(node.value.id, ())
+        return len(made) == 1 and made[0][0] not in _BUILTINS
 
     def visit_Yield(self, node: ast.Yield) -> None:
         self.generating.add(self.function)
         if node.value is not None:
             self.visit(node.value)
+            self.give_back(node.value)
         self.add_event(EventKind.YIELD, node, "yield", ())
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> None:
         self.generating.add(self.function)
-        first = len(self.tables.events)
         self.visit(node.value)
-        self.iterate(node.value, first, asynchronous=False)
+        self.give_back(node.value)
+        self.iterate(node.value, asynchronous=False)
+
+    def give_back(self, value: ast.expr) -> None:
+        self.tables.flows.extend((self.function, (RETURN,), source) for source in self.handed(value))
 
     def visit_Raise(self, node: ast.Raise) -> None:
         raised = node.exc
@@ -221,12 +293,12 @@ class ExpressionReader(ast.NodeVisitor):
         if node.cause is not None:
             self.visit(node.cause)
 
-    def iterate(self, node: ast.expr, first: int, *, asynchronous: bool) -> tuple[int, ...]:
-        """Over what was just read; `first` is the first event in it."""
+    def iterate(self, node: ast.expr, *, asynchronous: bool) -> tuple[int, ...]:
+        """Over what was just read."""
         if isinstance(node, ast.Name | ast.Attribute):
             chain = chain_of(node)
         elif isinstance(node, ast.Call):
-            chain = (RESULT, str(first))
+            chain = (RESULT, str(self.calls[id(node)]))
         else:
             return ()
         method = "__anext__" if asynchronous else "__next__"
@@ -241,6 +313,8 @@ class ExpressionReader(ast.NodeVisitor):
         *,
         body: int = -1,
         constructs: bool = False,
+        passed: tuple[tuple[int | str, Chain], ...] = (),
+        through: tuple[Chain, ...] = (),
     ) -> int:
         ordinal = 0
         if kind in (EventKind.CALL, EventKind.AWAIT, EventKind.RAISE):
@@ -259,6 +333,9 @@ class ExpressionReader(ast.NodeVisitor):
                 node.end_col_offset or node.col_offset,
                 ordinal,
                 chain,
+                positional=len(passed),
+                passed=passed,
+                through=through,
                 body=body,
                 constructs=constructs,
             )

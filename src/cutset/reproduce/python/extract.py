@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from cutset.reproduce.python.expressions import pattern_of
 from cutset.reproduce.python.flow import FlowReader
+from cutset.reproduce.python.lazy_imports import absolute_name, imported_by, imports_in, lazy_names
 from cutset.reproduce.python.messages import text_parts
 from cutset.reproduce.python.names import (
     NOTHING,
@@ -18,11 +20,25 @@ from cutset.reproduce.python.names import (
     annotation_chain,
     chain_of,
     flat_targets,
+    is_name,
     literal_chain,
+    one_line,
     reads_of,
     target_chain,
 )
-from cutset.reproduce.python.syntax import LAMBDA, MODULE, RETURN, Chain, Class, Function, Module, Write
+from cutset.reproduce.python.special_methods import OPERATORS
+from cutset.reproduce.python.syntax import (
+    LAMBDA,
+    MODULE,
+    RESULT,
+    RETURN,
+    Chain,
+    Class,
+    EventKind,
+    Function,
+    Module,
+    Write,
+)
 from cutset.reproduce.python.tables import Tables
 
 # ruff: noqa: N802 - the names of the methods are `ast`'s
@@ -32,9 +48,10 @@ _NO_PARAMETERS = ast.parse("lambda: None", mode="eval").body
 
 
 def read_module(
-    tree: ast.Module, name: str, path: str, lines: int, *, tables: Tables, properties: frozenset[str], injectable: bool
+    tree: ast.Module, name: str, path: str, lines: int, *, tables: Tables, implicit: frozenset[str], injectable: bool
 ) -> Module:
-    reader = _ModuleReader(name, tables, properties, is_package=path.endswith("__init__.py"))
+    """`implicit` are names by which code runs without being called, in any module."""
+    reader = _ModuleReader(name, tables, implicit, is_package=path.endswith("__init__.py"))
     reader.read(tree)
     return Module(
         name=name,
@@ -44,6 +61,7 @@ def read_module(
         functions=_frozen(reader.functions),
         classes=reader.classes,
         constants=_frozen(reader.constants),
+        lazy=_frozen(reader.lazy) if "__getattr__" in reader.defined() else {},
         lines=lines,
     )
 
@@ -53,23 +71,24 @@ def _frozen(lists: Mapping[str, Sequence[_T]]) -> dict[str, tuple[_T, ...]]:
 
 
 class _ModuleReader(FlowReader):
-    def __init__(self, module: str, tables: Tables, properties: frozenset[str], *, is_package: bool) -> None:
-        super().__init__(tables, properties)
+    def __init__(self, module: str, tables: Tables, implicit: frozenset[str], *, is_package: bool) -> None:
+        super().__init__(tables, implicit)
         self.module = module
         self.package = module if is_package else module.rpartition(".")[0]
         self.imports: dict[str, list[str]] = defaultdict(list)
         self.functions: dict[str, list[int]] = defaultdict(list)
         self.classes: dict[str, int] = {}
         self.constants: dict[str, list[Chain]] = {}
+        self.lazy: dict[str, list[str]] = defaultdict(list)
         self.foreign: dict[tuple[int, str], int] = {}  # names that are `global` or `nonlocal` in a function, and whose
         self.names: list[str] = []  # of the definitions around
-        self.owner = -1  # the class whose body this is
+        self.owner = self.top = -1  # the class whose body this is; the function that is the module's top level
         self.methods: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self.attributes: dict[int, dict[str, list[Chain]]] = defaultdict(lambda: defaultdict(list))
 
     def read(self, tree: ast.Module) -> None:
         end_line = tree.body[-1].end_lineno or 1 if tree.body else 1
-        self.function = self.add_function(MODULE, MODULE, (1, end_line), _NO_PARAMETERS)
+        self.function = self.top = self.add_function(MODULE, MODULE, (1, end_line), _NO_PARAMETERS)
         self.block(tree.body)
         for name in self.classes.values():
             bare = self.tables.classes[name]
@@ -78,6 +97,10 @@ class _ModuleReader(FlowReader):
             )
         for index in self.generating:
             self.tables.functions[index] = replace(self.tables.functions[index], generates=True)
+
+    def defined(self) -> set[str]:
+        """At the module's top level."""
+        return {*self.functions, *self.tables.variables[self.top]}
 
     # -- definitions ---------------------------------------------------------------------------------------------------
 
@@ -97,8 +120,8 @@ class _ModuleReader(FlowReader):
             outer=self.function,
             parameters=tuple(argument.arg for argument in plain),
             required=len(plain) - len(node.args.defaults),
-            starred=node.args.vararg is not None,
-            keyworded=node.args.kwarg is not None,
+            starred=node.args.vararg.arg if node.args.vararg is not None else "",
+            keyworded=node.args.kwarg.arg if node.args.kwarg is not None else "",
             keyword_only=tuple(argument.arg for argument in node.args.kwonlyargs),
             defaults=tuple(
                 (argument.arg, chain_of(default))
@@ -135,6 +158,10 @@ class _ModuleReader(FlowReader):
             self.functions[node.name].append(index)
         else:
             self.tables.local_functions[self.function][node.name].append(index)
+        for item in node.decorator_list:
+            chain = chain_of(item) if is_name(item) else (RESULT, str(self.calls.get(id(item), -1)))
+            if chain != (RESULT, "-1"):
+                self.add_event(EventKind.DECORATE, item, one_line(item), chain, passed=((0, (LAMBDA, str(index))),))
         with self.under(names=[*self.names, node.name]):
             self.body(index, node.body)
 
@@ -151,7 +178,7 @@ class _ModuleReader(FlowReader):
         site_name = LAMBDA if around.imported else around.site_name
         lines = (node.lineno, node.end_lineno or node.lineno)
         # Its row comes before those of lambdas in its defaults: whoever passes it counts on that.
-        index = self.add_function(name, site_name, lines, node)
+        index = self.lambdas[id(node)] = self.add_function(name, site_name, lines, node)
         self.visit(node.args)
         self.body(index, [ast.copy_location(ast.Return(node.body), node)])
 
@@ -191,6 +218,10 @@ class _ModuleReader(FlowReader):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.assign([node.target], node.value, adds=True)
+        if method := OPERATORS.get(type(node.op).__name__):
+            self.operate(node, node.target, method.replace("__", "__i", 1))
+        if isinstance(node.target, ast.Subscript):
+            self.operate(node, node.target.value, "__getitem__")
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.assign([node.target], node.value)
@@ -216,16 +247,38 @@ class _ModuleReader(FlowReader):
         place = self.place()
         for chain in chains:
             self.write(place, chain, value, values, adds=adds)
-        if not annotated:
-            for target in targets:
-                if isinstance(target, ast.Tuple | ast.List):
-                    for one in flat_targets(target):
-                        self.note(chain_of(one), UNKNOWN)
-                else:
-                    self.note_type(chain_of(target), value)
-        if self.tables.functions[self.function].imported and isinstance(value, ast.Tuple | ast.List):
+        module = absolute_name(imported_by(value), self.package)
+        for target in targets:
+            self.hand(target, value)
+            if isinstance(target, ast.Name):
+                self.patterns[self.function, target.id] = pattern_of(value)
+            elif isinstance(target, ast.Tuple | ast.List) and is_name(value):
+                self.iterate(value, asynchronous=False)
+            if module and isinstance(target, ast.Name):
+                self.imports[target.id].append(module)
+            elif not annotated:
+                self.note_target(target, value)
+        if self.tables.functions[self.function].imported:
+            self.note_constant(chains, value)
+
+    def note_target(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Tuple | ast.List):
+            for one in flat_targets(target):
+                self.note(chain_of(one), UNKNOWN)
+        else:
+            self.note_type(chain_of(target), value)
+
+    def note_constant(self, chains: Sequence[Chain], value: ast.expr) -> None:
+        for name, target in lazy_names(value):
+            self.lazy[name].append(absolute_name(target, self.package))
+        if isinstance(value, ast.Tuple | ast.List):
             for chain in chains:
                 self.constants[chain[-1]] = [chain_of(item) for item in value.elts]
+
+    def of_class(self, node: ast.expr) -> list[Chain]:
+        """Methods that a name in the body of their class stands for."""
+        known = self.methods[self.owner].get(node.id, []) if self.owner >= 0 and isinstance(node, ast.Name) else []
+        return [(LAMBDA, str(method)) for method in known]
 
     def written(self, target: ast.expr) -> Chain:
         chain = target_chain(target)
@@ -290,3 +343,11 @@ class _ModuleReader(FlowReader):
         value = node.value or ast.copy_location(ast.Constant(None), node)
         place, values = self.place(), self.values(value)
         self.write(place, (RETURN,), value, values)
+        self.give_back(value)
+
+    # -- imports that are no statements --------------------------------------------------------------------------------
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        super().visit_Expr(node)
+        if isinstance(node.value, ast.Call):
+            self.block(statement for argument in node.value.args for statement in imports_in(argument))

@@ -6,14 +6,15 @@ it dominates it (ANDURIL §4.1, location nodes).
 
 import ast
 
-from cutset.reproduce.python.expressions import LONGEST_TEXT, ExpressionReader
+from cutset.reproduce.python.expressions import LONGEST_TEXT
 from cutset.reproduce.python.names import UNKNOWN, caught_types, chain_of, leaves, one_line, reads_of, suppressed_types
+from cutset.reproduce.python.operators import OperatorReader
 from cutset.reproduce.python.syntax import RESULT, Chain, EventKind, Guard, GuardKind, Try
 
 # ruff: noqa: N802 - the names of the methods are `ast`'s
 
 
-class FlowReader(ExpressionReader):
+class FlowReader(OperatorReader):
     """Statements that steer control; definitions and assignments are `extract`'s."""
 
     def visit_If(self, node: ast.If) -> None:
@@ -31,9 +32,9 @@ class FlowReader(ExpressionReader):
 
     def visit_For(self, node: ast.For | ast.AsyncFor) -> None:
         self.visit(node.target)
-        place, first = self.place(), len(self.tables.events)
-        values = self.values(node.iter)
-        values += self.iterate(node.iter, first, asynchronous=isinstance(node, ast.AsyncFor))
+        place, values = self.place(), self.values(node.iter)
+        values += self.iterate(node.iter, asynchronous=isinstance(node, ast.AsyncFor))
+        self.hand(node.target, node.iter)
         text = f"for {one_line(node.target)} in {one_line(node.iter)}"[:LONGEST_TEXT]
         reads = reads_of(node.iter)
         guard = self.add_guard(
@@ -116,7 +117,6 @@ class FlowReader(ExpressionReader):
     def visit_With(self, node: ast.With | ast.AsyncWith) -> None:
         with self.under(attempt=self.attempt):
             for item in node.items:
-                first = len(self.tables.events)
                 manager = item.context_expr
                 self.targets = (chain_of(item.optional_vars)[-1],) if item.optional_vars else ()
                 self.visit(manager)
@@ -125,10 +125,12 @@ class FlowReader(ExpressionReader):
                     self.note_type(chain_of(item.optional_vars), manager)
                 elif item.optional_vars is not None:
                     self.visit(item.optional_vars)
-                called = isinstance(manager, ast.Call)
+                if item.optional_vars is not None:
+                    self.hand(item.optional_vars, manager)
                 body = len(self.tables.tries)
                 suppressed = suppressed_types(manager) if isinstance(manager, ast.Call) else ()
-                chain = (RESULT, str(first)) if called else chain_of(manager)
+                made = self.calls.get(id(manager))
+                chain = chain_of(manager) if made is None else (RESULT, str(made))
                 self.add_event(EventKind.WITH, manager, one_line(manager), chain, body=body)
                 self.tables.tries.append(Try(self.place(), self.attempt, (), suppressed))
                 self.attempt = body

@@ -47,7 +47,7 @@ def positions(path: Path, module: str) -> dict[SiteName, SitePosition]:
         return {}
     tables = Tables()
     with deep_recursion():
-        read_module(tree, module, str(path), 0, tables=tables, properties=frozenset(), injectable=True)
+        read_module(tree, module, str(path), 0, tables=tables, implicit=frozenset(), injectable=True)
     return {
         (tables.functions[event.function].site_name, event.expression, event.ordinal, event.kind.value): (
             event.line,

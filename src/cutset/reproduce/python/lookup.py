@@ -53,10 +53,12 @@ class Lookup:
     aliases: dict[tuple[int, str], list[Chain]] = field(
         default_factory=lambda: defaultdict(list)
     )  # `name = other.name`
+    eventful: set[int] = field(default_factory=set)  # functions in which something may raise
     _types: dict[tuple[int, Chain], Types] = field(default_factory=dict)
     _methods: dict[tuple[int, str], tuple[int, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.eventful.update(event.function for event in self.tables.events)
         for index, function in enumerate(self.tables.functions):
             if function.imported:
                 self.module_functions[function.module] = index
@@ -144,9 +146,18 @@ class Lookup:
             if found is not None:
                 return found
             top = self.module_functions[module]
-            variable = parts[cut] in self.tables.variables.get(top, {}) and len(parts) == cut + 1
-            return Meaning(variable=(top, parts[cut])) if variable else Meaning(external=(name,))
+            if parts[cut] in self.tables.variables.get(top, {}) and len(parts) == cut + 1:
+                return Meaning(variable=(top, parts[cut]))
+            return self._lazily(module, parts[cut:], depth) or Meaning(external=(name,))
         return Meaning(external=(name,))
+
+    def _lazily(self, module: str, chain: Chain, depth: int) -> Meaning | None:
+        """By the `__getattr__` of a module."""
+        for target in self.modules[module].lazy.get(chain[0], ()):
+            found = self.dotted(".".join((target, *chain[1:])), depth + 1)
+            if found.functions or found.classes or found.variable or found.module:
+                return found
+        return None
 
     def alias(self, variable: tuple[int, str]) -> Meaning:
         """What a variable stands for that is another name for something, if it is nothing else besides."""
@@ -178,6 +189,9 @@ class Lookup:
             waiting.extend(new)
         return found
 
+    def family(self, owner: int) -> set[int]:
+        return self.descendants(owner).union(self.ancestors(owner))
+
     def method(self, owner: int, name: str) -> tuple[int, ...]:
         """What an object of the class runs, without subclasses."""
         key = (owner, name)
@@ -185,6 +199,9 @@ class Lookup:
             lines = (self.tables.classes[one].methods for one in self.ancestors(owner))
             self._methods[key] = next((methods[name] for methods in lines if name in methods), ())
         return self._methods[key]
+
+    def has_attribute(self, owner: int, name: str) -> bool:
+        return any(name in self.tables.classes[one].attributes for one in self.ancestors(owner))
 
     def is_a(self, owner: int, external: set[str]) -> bool:
         """Whether one of its bases has one of the (undotted) names."""
@@ -291,6 +308,14 @@ def _merged(meanings: Iterator[Meaning]) -> Meaning:
         variable=next((each.variable for each in every if each.variable), None),
         module=next((each.module for each in every if each.module), ""),
     )
+
+
+def constructors(lookup: Lookup, owner: int) -> set[int]:
+    return {one for name in ("__new__", "__init__", "__post_init__") for one in lookup.method(owner, name)}
+
+
+def is_property(function: Function) -> bool:
+    return any("property" in chain[-1] or chain[-1] in ("setter", "getter") for chain in function.decorators)
 
 
 def accepts(function: Function, event: CodeEvent, *, bound: bool) -> bool:

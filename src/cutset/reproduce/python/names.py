@@ -1,6 +1,8 @@
 """Names in expressions: dotted chains, what an annotation names, what an expression reads."""
 
 import ast
+from collections.abc import Iterator
+from typing import TypeGuard
 
 from cutset.reproduce.python.syntax import Chain
 
@@ -91,6 +93,10 @@ def reads_of(*nodes: ast.AST) -> tuple[Chain, ...]:
     return tuple(found)
 
 
+def is_name(node: ast.AST | None) -> TypeGuard[ast.Name | ast.Attribute]:
+    return isinstance(node, ast.Name | ast.Attribute)
+
+
 def target_chain(node: ast.expr) -> Chain:
     """What an assignment changes: `a.b[k] = v` changes `a.b`."""
     while isinstance(node, ast.Subscript | ast.Starred):
@@ -102,6 +108,26 @@ def flat_targets(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.Tuple | ast.List):
         return [one for item in node.elts for one in flat_targets(item)]
     return [node]
+
+
+def handed_parts(node: ast.expr) -> Iterator[ast.expr]:
+    """Expressions whose value another one may be; a container is not told from what is in it: `{"a": f}` may be f."""
+    match node:
+        case ast.Subscript(value=inner) | ast.Starred(value=inner) | ast.Await(value=inner):
+            yield from handed_parts(inner)
+        case ast.NamedExpr(value=inner) | ast.DictComp(value=inner):
+            yield from handed_parts(inner)
+        case ast.ListComp(elt=inner) | ast.SetComp(elt=inner) | ast.GeneratorExp(elt=inner):
+            yield from handed_parts(inner)
+        case ast.IfExp(body=first, orelse=second):
+            yield from handed_parts(first)
+            yield from handed_parts(second)
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            yield from (part for item in items for part in handed_parts(item))
+        case ast.BoolOp(values=items) | ast.Dict(values=items):
+            yield from (part for item in items for part in handed_parts(item))
+        case _:
+            yield node
 
 
 def leaves(statements: list[ast.stmt]) -> bool:

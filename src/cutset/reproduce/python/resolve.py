@@ -5,10 +5,12 @@ that takes such arguments, and code outside as well (ANDURIL §4.1 relies on fee
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from cutset.reproduce.python.lookup import Lookup, accepts
+from cutset.reproduce.python.handed import hand_around
+from cutset.reproduce.python.lookup import Lookup, accepts, constructors, is_property
+from cutset.reproduce.python.special_methods import BUILTINS, ENTERING, ITERATING, ways_of
 from cutset.reproduce.python.syntax import RESULT, Chain, CodeEvent, EventKind, self_class
 from cutset.reproduce.python.tables import Tables
 
@@ -32,9 +34,12 @@ _WAITERS = {
     "wait",
     "wait_for",
 }
-_HANDS = 2  # through which a function may go before it is called
+# Calls that keep a function, as far as their name tells: it runs later, if at all.
+_KEEPERS_TEXT = "add append appendleft connect extend insert put put_nowait push setdefault subscribe update"
+_KEEPERS = frozenset(_KEEPERS_TEXT.split())
+_FEW = 3  # special methods: if there are more, an operator alone does not tell whose it is
+_ATTRIBUTES = ("__getattribute__", "__getattr__", "__setattr__")
 _RUNNERS = {"Thread", "Process"}  # `start` of their subclasses leads to `run`
-_ENTERING = ("__enter__", "__aenter__", "__exit__", "__aexit__")
 
 
 @dataclass(slots=True)
@@ -50,14 +55,6 @@ class Resolution:
     receivers: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _Bindings:
-    """Functions that are handed around: by parameter of a function, and by attribute name."""
-
-    parameters: dict[tuple[int, str], set[int]] = field(default_factory=lambda: defaultdict(set))
-    attributes: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
-
-
 def resolve(tables: Tables, lookup: Lookup) -> Resolution:
     found = Resolution()
     for event in tables.events:
@@ -69,9 +66,6 @@ def resolve(tables: Tables, lookup: Lookup) -> Resolution:
         found.leaves.append(target.leaves)
         found.resolved.append(target.name)
         found.receivers.append(target.receiver)
-    wrappers = _wrappers(tables, lookup)
-    for callees in found.callees:
-        callees.update(*(wrappers[one] for one in callees if one in wrappers))
     _pass_functions(tables, lookup, found)
     _join_tasks(tables, found)
     return found
@@ -91,47 +85,75 @@ class _Target:
 
 def _target(lookup: Lookup, event: CodeEvent) -> _Target:  # noqa: PLR0911 - one return per kind
     match event.kind:
-        case EventKind.CALL:
+        case EventKind.CALL | EventKind.DECORATE:
             return _called(lookup, event)
         case EventKind.AWAIT:
             return _Target(leaves=True)
         case EventKind.RAISE if event.chain and event.chain[0]:
             return _Target(name=exception_name(lookup, event.function, ".".join(event.chain)))
         case EventKind.READ:
-            found = _methods(lookup, event)
-            properties = [one for one in found.callees if _is_property(lookup, one)]
-            return _Target(properties, [one for one in found.guesses if one in properties])
+            return _read(lookup, event)
+        case EventKind.OPERATE:
+            return _special(lookup, event.function, event.chain[:-1], event.chain[-1:])
+        case EventKind.ITERATE if event.chain[-1] == "__anext__":
+            return _special(lookup, event.function, event.chain[:-1], ("__aiter__", "__anext__"))
         case EventKind.ITERATE:
-            return _iterated(lookup, event)
+            return _special(lookup, event.function, event.chain[:-1], ("__iter__", "__next__"))
         case EventKind.WITH:
-            owners = lookup.types(event.function, event.chain).classes
-            return _Target({one for owner in owners for name in _ENTERING for one in lookup.method(owner, name)})
+            return _special(lookup, event.function, event.chain, ENTERING)
     return _Target()
 
 
-def _iterated(lookup: Lookup, event: CodeEvent) -> _Target:
-    if event.chain[0] == RESULT and not lookup.types(event.function, event.chain[:-1]):
+def _special(lookup: Lookup, function: int, receiver: Chain, methods: Sequence[str]) -> _Target:
+    """Special methods of an object: where its class is not known, of classes that sound like it, or if they are few."""
+    if receiver[0] and receiver[0] != RESULT and lookup.meaning(function, receiver).external:
         return _Target()
-    begins = "__aiter__" if event.chain[-1] == "__anext__" else "__iter__"
-    both = [_methods(lookup, replace(event, chain=(*event.chain[:-1], name))) for name in (begins, event.chain[-1])]
-    return _Target(
-        [one for target in both for one in target.callees], [one for target in both for one in target.guesses]
-    )
+    types = lookup.types(function, receiver)
+    if types:
+        family = {below for owner in types.classes for below in lookup.descendants(owner)}
+        return _Target({one for owner in family for name in methods for one in _first(lookup, owner, ways_of(name))})
+    every = {one for name in methods for way in ways_of(name) for one in lookup.methods.get(way, ())}
+    every &= lookup.eventful  # of the others, nothing comes out
+    likely = {one for one in every if _sounds_alike(lookup, receiver[-1], one)}
+    guesses = every - likely if len(every) <= _FEW else set()
+    return _Target(likely | guesses, guesses)
+
+
+def _first(lookup: Lookup, owner: int, names: Iterable[str]) -> tuple[int, ...]:
+    return next(filter(None, (lookup.method(owner, name) for name in names)), ())
+
+
+def _read(lookup: Lookup, event: CodeEvent) -> _Target:
+    """An attribute that may be a property, a descriptor, or one that `__getattr__` makes up."""
+    found = _methods(lookup, event)
+    run = {one for one in found.callees if is_property(lookup.tables.functions[one])}
+    guesses = run.intersection(found.guesses)
+    for owner in lookup.types(event.function, event.chain).classes:
+        run.update(*(lookup.method(owner, name) for name in ("__get__", "__set__")))
+    for owner in lookup.types(event.function, event.chain[:-1]).classes:
+        if not found.callees and not lookup.has_attribute(owner, event.chain[-1]):
+            run.update(*(lookup.method(owner, name) for name in _ATTRIBUTES))
+    return _Target(run, guesses)
 
 
 def _called(lookup: Lookup, event: CodeEvent) -> _Target:
     chain, function = event.chain, event.function
-    named = _named(lookup, function, chain) if chain[0] and chain[0] != RESULT else None
+    named = _named(lookup, function, chain) if chain[0] and chain[0] != RESULT else _imported(lookup, event)
     if named is not None:
+        first = [given for position, given in event.passed if position == 0]
+        if named.name in BUILTINS and len(first) == 1 and first[0][0]:
+            ways = [method for method in (BUILTINS[named.name], ITERATING.get(BUILTINS[named.name])) if method]
+            run = _special(lookup, function, first[0], ways)
+            return replace(named, callees=run.callees, guesses=run.guesses)
         return named
-    if len(chain) == 1 or (chain[0] == RESULT and len(chain) == 2):
-        owners = lookup.types(function, chain).classes
-        return _Target({one for owner in owners for one in lookup.method(owner, "__call__")}, leaves=True)
-    found = _methods(lookup, event)
+    objects = {one for owner in lookup.types(function, chain).classes for one in lookup.method(owner, "__call__")}
+    if objects or len(chain) == 1 or (chain[0] == RESULT and len(chain) == 2):
+        return _Target(objects, leaves=True)
+    found = _of_super(lookup, event) or _methods(lookup, event)
     if not found.leaves:
         return found
     fitting = {one for one in found.callees if accepts(lookup.tables.functions[one], event, bound=True)}
-    fitting = {one for one in fitting if not _is_property(lookup, one)}
+    fitting = {one for one in fitting if not is_property(lookup.tables.functions[one])}
     waited = {one for one in fitting if lookup.tables.functions[one].asynchronous}
     if event.awaited and waited:
         fitting = waited
@@ -147,12 +169,41 @@ def _named(lookup: Lookup, function: int, chain: Chain) -> _Target | None:
     if meaning.variable is not None and len(chain) == 1:
         owner = self_class(lookup.tables.functions, function, chain[0])
         if owner >= 0 and ("classmethod",) in lookup.tables.functions[function].decorators:
-            return _Target({one for below in lookup.descendants(owner) for one in _constructor(lookup, below)})
+            return _Target({one for below in lookup.descendants(owner) for one in constructors(lookup, below)})
         meaning = lookup.alias(meaning.variable)
     if meaning.functions or meaning.classes:
-        made = {one for owner in meaning.classes for one in _constructor(lookup, owner)}
+        made = {one for owner in meaning.classes for one in constructors(lookup, owner)}
         return _Target(made | set(meaning.functions), leaves=bool(meaning.external))
     return _Target(leaves=True, name=meaning.external[0]) if meaning.external else None
+
+
+def _imported(lookup: Lookup, event: CodeEvent) -> _Target | None:
+    """`import_module("x").f()`"""
+    if event.chain[0] != RESULT or len(event.chain) < 3:
+        return None
+    made = lookup.tables.events[int(event.chain[1])]
+    text = next((parts[0] for position, parts in made.texts if position == 0 and len(parts) == 1), None)
+    if not text or not made.chain[-1].endswith(("import_module", "__import__")):
+        return None
+    functions = lookup.dotted(".".join((text, *event.chain[2:]))).functions
+    return _Target(functions) if functions else None
+
+
+def _of_super(lookup: Lookup, event: CodeEvent) -> _Target | None:
+    """A method of a base, as it is there; of a class that is only mixed in, that of a class it is mixed with."""
+    if event.chain[0] != RESULT or len(event.chain) != 3:
+        return None
+    made = lookup.tables.events[int(event.chain[1])]
+    owner = lookup.owner(event.function)
+    if made.chain != ("super",) or owner < 0:
+        return None
+    name, bases = event.chain[2], lookup.bases.get(owner, ())
+    found = {one for base in bases for one in lookup.method(base, name)}
+    if found:
+        return _Target(found)
+    below = lookup.descendants(owner)
+    beside = {each for one in below for each in lookup.ancestors(one)} - below
+    return _Target({one for each in beside for one in lookup.method(each, name)}, leaves=True, receiver="?")
 
 
 def _methods(lookup: Lookup, event: CodeEvent) -> _Target:
@@ -168,14 +219,22 @@ def _methods(lookup: Lookup, event: CodeEvent) -> _Target:
         found.update(dict.fromkeys(own))
         for below in lookup.descendants(owner):
             found.update(dict.fromkeys(lookup.method(below, name)))
+        if not own and event.kind == EventKind.CALL and not lookup.has_attribute(owner, name):
+            found.update(dict.fromkeys(one for way in _ATTRIBUTES[:2] for one in lookup.method(owner, way)))
     if types.complete:
-        sure = sure and not any(_is_property(lookup, one) for one in found)
+        sure = sure and not any(is_property(lookup.tables.functions[one]) for one in found)
         receiver_class = types.external[0] if len(types.external) == 1 and not types.classes else "?"
         return _Target(found, leaves=not sure, name=outside, receiver=receiver_class)
     every = lookup.methods.get(name, [])
-    likely = found or {one: None for one in every if _sounds_alike(lookup, receiver[-1], one)}
+    likely = found or {one: None for one in every if _sounds_alike(lookup, _last_name(event), one)}
     guesses = [one for one in every if one not in likely]
     return _Target(every, guesses, leaves=True, name=outside, receiver="?")
+
+
+def _last_name(event: CodeEvent) -> str:
+    """Of what a method is called on: `self.pools[0].take` is of `pools`."""
+    named = event.chain[:-1] if event.chain[0] or not event.through else event.through[0]
+    return named[-1] if named[0] != RESULT else ""
 
 
 def _sounds_alike(lookup: Lookup, variable: str, method: int) -> bool:
@@ -185,15 +244,6 @@ def _sounds_alike(lookup: Lookup, variable: str, method: int) -> bool:
         lookup.tables.classes[lookup.tables.functions[method].owner].name.rpartition(".")[2].replace("_", "").lower()
     )
     return len(plain) > 2 and (plain in owner or owner in plain)
-
-
-def _constructor(lookup: Lookup, owner: int) -> set[int]:
-    return {one for name in ("__new__", "__init__", "__post_init__") for one in lookup.method(owner, name)}
-
-
-def _is_property(lookup: Lookup, function: int) -> bool:
-    decorators = lookup.tables.functions[function].decorators
-    return any("property" in chain[-1] or chain[-1] in ("setter", "getter") for chain in decorators)
 
 
 def exception_name(lookup: Lookup, function: int, name: str) -> str:
@@ -212,125 +262,48 @@ def exception_name(lookup: Lookup, function: int, name: str) -> str:
 # -- functions that are handed around ----------------------------------------------------------------------------------
 
 
-def _wrappers(tables: Tables, lookup: Lookup) -> dict[int, set[int]]:
-    """For each function with decorators of the analysed code: the functions inside them, which run in its place."""
-    inner: dict[int, set[int]] = defaultdict(set)
-    for index, function in enumerate(tables.functions):
-        outer = function.outer
-        while outer >= 0:
-            inner[outer].add(index)
-            outer = tables.functions[outer].outer
-    found: dict[int, set[int]] = {}
-    for index, function in enumerate(tables.functions):
-        decorating = _decorators(lookup, index)
-        if decorating and function.decorators:
-            found[index] = {one for decorator in decorating for one in inner.get(decorator, ())}
-    return found
-
-
-def _decorators(lookup: Lookup, index: int) -> list[int]:
-    function = lookup.tables.functions[index]
-    return [one for chain in function.decorators if chain[0] for one in lookup.meaning(function.outer, chain).functions]
-
-
 def _pass_functions(tables: Tables, lookup: Lookup, found: Resolution) -> None:
-    bindings = _bindings(tables, lookup)
-    handed: list[tuple[int, int | str, set[int]]] = []
-    for _ in range(_HANDS):
-        handed = [
-            (index, slot, functions)
-            for index, event in enumerate(tables.events)
-            for slot, chain in event.passed
-            if (functions := _functions(lookup, found, bindings, event.function, chain))
-        ]
-        for index, slot, functions in handed:
-            for callee in found.callees[index]:
-                _bind(tables, bindings, callee, slot, functions)
-        _bind_attributes(lookup, found, bindings)
-    for index, slot, functions in handed:
-        _hand_over(tables, found, index, slot, functions)
+    passed = hand_around(tables, lookup, found.callees, found.guesses, found.leaves)
+    for index, functions in passed.items():
+        for position, function, guessed in functions:
+            _hand_over(tables, found, index, position, function, guessed=guessed)
     for index, event in enumerate(tables.events):
-        if event.kind == EventKind.CALL and found.leaves[index]:
-            found.callees[index] |= _bound(lookup, bindings, event)
+        if event.kind == EventKind.DECORATE:
+            found.leaves[index] = False
+        elif event.kind == EventKind.CALL and found.leaves[index] and len(event.chain) > 1:
             if event.chain[-1] == "start":
                 found.starts[index] |= _runs(lookup, event)
+            for one in _task(lookup, event):  # which may run here and now, in a test
+                found.starts[index].add(one)
+                found.callees[index].add(one)
+                found.guesses[index].add(one)
 
 
-def _bindings(tables: Tables, lookup: Lookup) -> _Bindings:
-    """What decorators and defaults say: a decorator gets its function, or the function that it returns does."""
-    bindings = _Bindings()
-    inside: dict[int, list[int]] = defaultdict(list)
-    for index, function in enumerate(tables.functions):
-        inside[function.outer].append(index)
-    for index, function in enumerate(tables.functions):
-        for decorator in _decorators(lookup, index):
-            for one in (decorator, *inside[decorator]):
-                _bind(tables, bindings, one, 0, {index})
-        for parameter, chain in function.defaults:
-            bindings.parameters[index, parameter] |= set(lookup.meaning(function.outer, chain).functions)
-    return bindings
+def _task(lookup: Lookup, event: CodeEvent) -> list[int]:
+    """`work.delay(…)`, where a decorator made more of a function than one."""
+    if not event.chain[0] or event.chain[0] == RESULT:
+        return []
+    functions = lookup.meaning(event.function, event.chain[:-1]).functions
+    return [one for one in functions if lookup.tables.functions[one].decorators]
 
 
-def _bind(tables: Tables, bindings: _Bindings, callee: int, slot: int | str, functions: set[int]) -> None:
-    function = tables.functions[callee]
-    if isinstance(slot, int):
-        slot += 1 if function.owner >= 0 and ("staticmethod",) not in function.decorators else 0
-        if slot >= len(function.parameters):
-            return
-        slot = function.parameters[slot]
-    bindings.parameters[callee, slot] |= functions
-
-
-def _functions(lookup: Lookup, found: Resolution, bindings: _Bindings, function: int, chain: Chain) -> set[int]:
-    """Functions that an argument hands over: itself, bound to its object, in a `partial`, or as the task it makes."""
-    if chain[0] == RESULT:
-        call = int(chain[1])
-        event = lookup.tables.events[call]
-        if event.kind == EventKind.CALL and event.chain[-1] == "partial" and event.passed:
-            return _functions(lookup, found, bindings, function, event.passed[0][1])
-        return {one for one in found.callees[call] if lookup.tables.functions[one].asynchronous}
-    if not chain[0]:
-        return set()
-    meaning = lookup.meaning(function, chain)
-    if meaning.functions or meaning.classes or len(chain) == 1:
-        known = bindings.parameters.get(meaning.variable, set()) if meaning.variable is not None else set()
-        return known.union(meaning.functions, *(_constructor(lookup, owner) for owner in meaning.classes))
-    owners = lookup.types(function, chain[:-1]).classes
-    methods = {one for owner in owners for one in lookup.method(owner, chain[-1])}
-    return {one for one in methods if not _is_property(lookup, one)}
-
-
-def _bind_attributes(lookup: Lookup, found: Resolution, bindings: _Bindings) -> None:
-    """`self.callback = callback` makes every call of `.callback` a call of what was passed."""
-    for write in lookup.tables.writes:
-        if write.source and len(write.target) > 1:
-            function = lookup.tables.places[write.place].function
-            functions = _functions(lookup, found, bindings, function, write.source)
-            if functions:
-                bindings.attributes[write.name] |= functions
-
-
-def _bound(lookup: Lookup, bindings: _Bindings, event: CodeEvent) -> set[int]:
-    if len(event.chain) == 1 and event.chain[0]:
-        variable = lookup.meaning(event.function, event.chain).variable
-        return bindings.parameters.get(variable, set()) if variable is not None else set()
-    return bindings.attributes.get(event.chain[-1], set())
-
-
-def _hand_over(tables: Tables, found: Resolution, index: int, slot: int | str, functions: set[int]) -> None:
+def _hand_over(
+    tables: Tables, found: Resolution, index: int, position: int | str, function: int, *, guessed: bool
+) -> None:
     event = tables.events[index]
     if event.kind != EventKind.CALL:
         return
-    if event.chain[-1] in _STARTERS:
-        found.starts[index] |= functions
-        for passed_slot, chain in event.passed:  # the call that makes the task does not run it
-            if passed_slot == slot and chain[0] == RESULT:
-                task = int(chain[1])
-                found.callees[task] = {one for one in found.callees[task] if not tables.functions[one].asynchronous}
-    elif found.leaves[index] and event.chain[-1] != "partial":
-        found.callees[index] |= functions
-    else:
-        found.starts[index] |= functions
+    name = event.chain[-1]
+    if name in _STARTERS or name in _KEEPERS or not found.leaves[index]:
+        found.starts[index].add(function)
+    elif name != "partial" and function not in found.callees[index]:
+        found.callees[index].add(function)
+        if guessed:
+            found.guesses[index].add(function)
+    if name in _STARTERS:
+        for passed_position, chain in event.passed:  # the call that makes the task does not run it
+            if passed_position == position and chain[0] == RESULT and tables.functions[function].asynchronous:
+                found.callees[int(chain[1])].discard(function)
 
 
 def _runs(lookup: Lookup, event: CodeEvent) -> set[int]:

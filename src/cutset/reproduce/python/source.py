@@ -17,10 +17,9 @@ from cutset.reproduce.python.loggers import is_logging
 from cutset.reproduce.python.lookup import Lookup
 from cutset.reproduce.python.resolve import Resolution, exception_name, resolve
 from cutset.reproduce.python.source_text import deep_recursion, parse, read_text
+from cutset.reproduce.python.special_methods import implicit_names
 from cutset.reproduce.python.syntax import CodeEvent, EventKind, Module, PythonProgram, Skipped
 from cutset.reproduce.python.tables import Tables
-
-_PROPERTY = re.compile(r"@[\w.]*property\w*\b[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
 
 # Functions of Python's own that depend on nothing but their arguments.
 _HARMLESS_TEXT = (
@@ -65,7 +64,7 @@ def read_program(names: Sequence[str], search_path: Sequence[str], drivers: Sequ
         for module, path in find_files(name, search_path):
             files.setdefault(module, (path, False))
     texts = {module: text for module, (path, _) in files.items() if (text := read_text(path, skipped)) is not None}
-    properties = frozenset(name for text in texts.values() for name in _PROPERTY.findall(text))
+    implicit = implicit_names(texts.values())
     tables, modules = Tables(), {}
     for module, text in texts.items():
         path, injectable = files[module]
@@ -74,7 +73,7 @@ def read_program(names: Sequence[str], search_path: Sequence[str], drivers: Sequ
             lines = text.count("\n") + 1
             with deep_recursion():
                 modules[module] = read_module(
-                    tree, module, str(path), lines, tables=tables, properties=properties, injectable=injectable
+                    tree, module, str(path), lines, tables=tables, implicit=implicit, injectable=injectable
                 )
     return _program(tables, modules, skipped)
 

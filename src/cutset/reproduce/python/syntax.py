@@ -16,6 +16,7 @@ Chain = tuple[str, ...]  # `self.pool.get` is ("self", "pool", "get"); what is n
 
 LAMBDA = "<lambda>"  # heads a chain whose second part is the index of a function
 RESULT = "()"  # heads a chain whose second part is the index of a call
+TEXT = "''"  # heads a chain whose second part is a text that may be the dotted name of a function
 RETURN = "return"  # the name that `return` statements write
 MODULE = "<module>"
 
@@ -28,6 +29,8 @@ class EventKind(StrEnum):
     READ = "read"  # or written: an attribute that may be a property
     ITERATE = "iterate"  # over something that may be an object of the analysed code
     WITH = "with"  # enters and leaves a context manager
+    OPERATE = "operate"  # an operator, which may be a special method of the analysed code
+    DECORATE = "decorate"  # hands a definition to its decorator
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class CodeEvent:
     end_line: int
     end_column: int
     ordinal: int
-    chain: Chain  # what is called, awaited, raised (its type), read, iterated over or entered
+    chain: Chain  # what is called, awaited, raised (its type), read, iterated over, entered or operated on
     positional: int = 0  # arguments; -1 if there are starred ones
     keywords: tuple[str, ...] = ()  # "**" if there are starred ones
     passed: tuple[tuple[int | str, Chain], ...] = ()  # arguments that may be functions or tasks, by position or name
@@ -51,6 +54,7 @@ class CodeEvent:
     awaited: bool = False
     alone: bool = False  # a statement of its own: what it does is all that it is for
     body: int = -1  # WITH: the try that stands for its body
+    through: tuple[Chain, ...] = ()  # CALL: what holds the functions, where no name is called: `TABLE[key](…)`
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +122,8 @@ class Function:
     outer: int  # the function around it
     parameters: tuple[str, ...]
     required: int  # positional parameters without a default
-    starred: bool  # *args
-    keyworded: bool  # **kwargs
+    starred: str  # the name of *args; "": it takes no others
+    keyworded: str  # of **kwargs
     keyword_only: tuple[str, ...]
     defaults: tuple[tuple[str, Chain], ...]  # of parameters, where they may be functions
     decorators: tuple[Chain, ...]
@@ -147,6 +151,7 @@ class Module:
     functions: Mapping[str, tuple[int, ...]]  # of the module's top level
     classes: Mapping[str, int]  # by qualified name
     constants: Mapping[str, tuple[Chain, ...]]  # names for tuples of names
+    lazy: Mapping[str, tuple[str, ...]]  # names that its `__getattr__` may know, to dotted names
     lines: int
 
 

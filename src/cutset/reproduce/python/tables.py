@@ -15,6 +15,7 @@ class Tables:
     tries: list[Try] = field(default_factory=list)
     events: list[CodeEvent] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
+    flows: list[tuple[int, Chain, Chain]] = field(default_factory=list)  # in a function: into a name, from another
     # Of each function: what its variables are made from (as `Class.attributes`), and what is defined in it.
     variables: dict[int, dict[str, list[Chain]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
     local_functions: dict[int, dict[str, list[int]]] = field(

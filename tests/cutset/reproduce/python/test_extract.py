@@ -29,7 +29,7 @@ def test_a_function_has_its_place_and_its_signature(tmp_path: Path):
     assert (sell.line, sell.end_line) == (5, 8)  # with its decorator
     assert program.classes[sell.owner].name == "Shop"
     assert (sell.parameters, sell.required, sell.keyword_only) == (("self", "item", "price"), 2, ("note",))
-    assert (sell.starred, sell.keyworded) == (True, True)
+    assert (sell.starred, sell.keyworded) == ("rest", "more")
     assert (sell.decorators, sell.returns) == ((("functools", "cache"),), ("Receipt",))
     inner = function(program, "Shop.sell.inner")
     assert program.functions[inner.outer] is sell

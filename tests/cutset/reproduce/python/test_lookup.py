@@ -55,7 +55,7 @@ def fixture_lookup() -> Lookup:
     for name, text in (("shop", SHOP), ("stock", STOCK)):
         tree = parse(textwrap.dedent(text), Path(f"{name}.py"), [])
         assert tree is not None
-        modules[name] = read_module(tree, name, f"{name}.py", 1, tables=tables, properties=frozenset(), injectable=True)
+        modules[name] = read_module(tree, name, f"{name}.py", 1, tables=tables, implicit=frozenset(), injectable=True)
     return Lookup(tables, modules)
 
 
@@ -154,6 +154,6 @@ def test_a_call_tells_apart_what_has_the_same_name(lookup: Lookup, call: str, ex
     tables = Tables()
     tree = parse(call, Path("call.py"), [])
     assert tree is not None
-    read_module(tree, "call", "call.py", 1, tables=tables, properties=frozenset(), injectable=True)
+    read_module(tree, "call", "call.py", 1, tables=tables, implicit=frozenset(), injectable=True)
     helper = lookup.tables.functions[function(lookup, "helper")]
     assert accepts(helper, tables.events[0], bound=False) is expected

@@ -1,5 +1,5 @@
 import pytest
-from tests.samples.small_programs import callees_of, read_package, sites_of
+from tests.samples.small_programs import callees_of, distances_in, read_package, sites_of
 
 
 def test_an_unknown_receiver_may_be_analysed_code_or_not(tmp_path):
@@ -265,3 +265,92 @@ def test_awaited_calls_prefer_coroutines(tmp_path):
         """,
     )
     assert callees_of(program, "x.get") == {"B.get"}
+
+
+THROUGH_CLASSES = {
+    "super": """
+        class Base:
+            def work(self, sock): sock.recv()
+        class A(Base):
+            def work(self, sock): super().work(sock)
+            def f(self, sock):
+                try:
+                    self.work(sock)
+                except OSError: log.error('lost')
+    """,
+    "super with arguments": """
+        class Base:
+            def work(self, sock): sock.recv()
+        class A(Base):
+            def go(self, sock):
+                try:
+                    super(A, self).work(sock)
+                except OSError: log.error('lost')
+    """,
+    "super of mixin": """
+        class Base:
+            def work(self, sock): sock.recv()
+        class Mixin:
+            def work(self, sock):
+                try:
+                    super().work(sock)
+                except OSError: log.error('lost')
+        class A(Mixin, Base): pass
+    """,
+    "class attribute": """
+        class Stream:
+            def work(self, n): return self.sock.recv(n)
+        class A:
+            stream_class = Stream
+            def f(self):
+                stream = self.stream_class()
+                try:
+                    stream.work(1)
+                except OSError: log.error('lost')
+    """,
+    "class attribute function": """
+        def work(sock): sock.recv()
+        class A:
+            handler = staticmethod(work)
+            def f(self, sock):
+                try:
+                    self.handler(sock)
+                except OSError: log.error('lost')
+    """,
+    "type self": """
+        class A:
+            @classmethod
+            def work(cls, sock): sock.recv()
+            def f(self, sock):
+                try:
+                    type(self).work(sock)
+                    self.__class__.work(sock)
+                except OSError: log.error('lost')
+    """,
+}
+
+
+@pytest.mark.parametrize("program", THROUGH_CLASSES.values(), ids=THROUGH_CLASSES)
+def test_calls_through_classes_and_bases_are_followed(tmp_path, program):
+    found = distances_in(tmp_path, program)
+    assert any("recv" in site and "lost" in reached for site, reached in found.items())
+
+
+def test_a_call_of_a_base_does_not_lead_to_what_overrides_it(tmp_path):
+    program = read_package(
+        tmp_path,
+        m="""
+        class Base:
+            def go(self): pass
+        class A(Base):
+            def go(self): super().go()
+        class B(Base):
+            def go(self): pass
+        """,
+    )
+    assert callees_of(program, "super().go") == {"Base.go"}
+
+
+def test_a_call_without_an_object_that_is_named_start_starts_nothing(tmp_path):
+    program = read_package(tmp_path, m="def f(start):\n    start()\n")
+    assert program.starts == ((),)
