@@ -1,6 +1,6 @@
 """Rounds and reproductions in the words of their source and log, for those who watch a search and read its report."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from cutset.model.reproduction.event import RankedSite, RoundFinished
@@ -55,7 +55,7 @@ def fired_fault(state: ReproductionState, firing: Firing) -> FiredFault:
 def reproduction_of(state: ReproductionState, found: RoundFinished, *, repeats: int, repeated: int) -> Reproduction:
     messages = _messages(state, found)
     return Reproduction(
-        faults=_placed(state, found),
+        faults=_placed(state, found, messages),
         round=found.number,
         reason=found.reason,
         folder=found.folder,
@@ -68,7 +68,9 @@ def reproduction_of(state: ReproductionState, found: RoundFinished, *, repeats: 
     )
 
 
-def _placed(state: ReproductionState, found: RoundFinished) -> tuple[FiredFault, ...]:
+def _placed(
+    state: ReproductionState, found: RoundFinished, messages: Sequence[FailureMessage]
+) -> tuple[FiredFault, ...]:
     """With where they come in the failure log."""
     subject = state.subject
     text = run_text(found.folder)
@@ -77,7 +79,9 @@ def _placed(state: ReproductionState, found: RoundFinished) -> tuple[FiredFault,
     failure, run = (
         log_of(each, subject.formats, subject.front_end.dialect) for each in (subject.case.failure_log, text)
     )
-    return tuple(replace(fault, failure_line=line_in_failure_log(fault, failure, run)) for fault in found.faults)
+    return tuple(
+        replace(fault, failure_line=line_in_failure_log(fault, failure, run, messages)) for fault in found.faults
+    )
 
 
 def _messages(state: ReproductionState, found: RoundFinished) -> tuple[FailureMessage, ...]:

@@ -6,6 +6,7 @@ logger and level do. Logs may be huge: of very long ones, the beginning and the 
 
 import json
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -81,16 +82,26 @@ def _where(folder: Path, path: str) -> Path:
     return told if told.exists() else folder / told.name
 
 
-def line_in_failure_log(fault: FiredFault, failure: ComparedLog, run: ComparedLog) -> int | None:
+def line_in_failure_log(
+    fault: FiredFault, failure: ComparedLog, run: ComparedLog, messages: Sequence[FailureMessage] = ()
+) -> int | None:
     """About where the failure log was when the fault came (ANDURIL §5.2.3), by what both logs have in common.
 
-    None if that is not known: of a very long log, not all is read.
+    Never after one of the failure's messages that came after it in the run. None if it is not known: of a very long
+    log, not all is read.
     """
     if run.left_out or not failure.parts or not run.parts:
         return None
     timeline = align(*([_entry(part) for part in log.parts] for log in (run, failure)))
     position = int(failure_position(timeline, fault.log_lines))
-    return timeline.lines[min(position, len(timeline.lines) - 1)]
+    shown = {failure.parts[at].key for at, message in _messages_of(failure, messages).items() if message.shown}
+    earlier = Counter(part.key for part in run.parts if part.record.line <= fault.log_lines)
+    lines = [timeline.lines[min(position, len(timeline.lines) - 1)]]
+    for part in failure.parts:
+        if part.key in shown and not earlier[part.key]:
+            lines.append(part.record.line)
+        earlier[part.key] -= earlier[part.key] > 0
+    return min(lines)
 
 
 def side_by_side(failure: ComparedLog, run: ComparedLog, reproduction: Reproduction) -> list[LogRow]:

@@ -42,9 +42,9 @@ def test_equal_entries_stand_side_by_side_and_messages_are_marked() -> None:
     rows = side_by_side(FAILURE, RUN, reproduction(Path()))
 
     lines = [(row.failure and row.failure.record.line, row.run and row.run.record.line) for row in rows]
-    assert lines == [(1, 1), (2, 2), (3, 3), (7, 7), (8, 8), (9, None)]
-    assert [row.message.line if row.message else 0 for row in rows] == [0, 0, 3, 7, 8, 9]
-    assert [row.shows_message for row in rows] == [False, False, True, True, True, False]
+    assert lines == [(1, 1), (2, 2), (3, 3), (7, 7), (8, 8), (9, None), (None, 9)]
+    assert [row.message.line if row.message else 0 for row in rows] == [0, 0, 3, 7, 8, 9, 0]
+    assert [row.shows_message for row in rows] == [False, False, True, True, True, False, False]
 
 
 def test_entries_of_one_logger_and_level_stand_side_by_side_if_their_texts_differ() -> None:
@@ -64,7 +64,7 @@ def test_entries_of_one_logger_and_level_stand_side_by_side_if_their_texts_diffe
 def test_the_fault_is_before_what_was_logged_next() -> None:
     rows = side_by_side(FAILURE, RUN, reproduction(Path()))
 
-    assert [len(row.before) for row in rows] == [0, 0, 1, 0, 0, 0]
+    assert [len(row.before) for row in rows] == [0, 0, 1, 0, 0, 0, 0]
 
 
 def test_a_fault_after_the_last_entry_has_a_row_of_its_own() -> None:
@@ -76,6 +76,17 @@ def test_a_fault_after_the_last_entry_has_a_row_of_its_own() -> None:
 def test_the_moment_of_the_fault_is_found_in_the_failure_log() -> None:
     assert line_in_failure_log(fault(log_lines=0), FAILURE, RUN) == 1
     assert line_in_failure_log(fault(log_lines=3), FAILURE, RUN) == 7
+
+
+def test_the_fault_does_not_come_after_a_message_that_follows_from_it() -> None:
+    failure = _log(["INFO a: x", "ERROR b: lost", "INFO a: y", "INFO a: z"])
+    run = _log(["INFO a: x", "INFO a: y", "ERROR b: lost", "INFO a: z"])  # of another thread, which was faster
+    said = replace(MESSAGES[0], line=2)
+
+    assert line_in_failure_log(fault(log_lines=2), failure, run) == 4
+    assert line_in_failure_log(fault(log_lines=2), failure, run, [said]) == 2
+    # what the run had said before does not follow from it
+    assert line_in_failure_log(fault(log_lines=3), failure, run, [said]) == 4
 
 
 def test_the_moment_does_not_depend_on_the_process_and_is_not_known_without_a_log() -> None:
