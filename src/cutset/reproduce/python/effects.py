@@ -17,7 +17,7 @@ from cutset.reproduce.python.escapes import handlers_around
 from cutset.reproduce.python.exception_making import Library, make
 from cutset.reproduce.python.exceptions import LikelyException, candidates
 from cutset.reproduce.python.libraries import imported_modules
-from cutset.reproduce.python.logged_exceptions import exceptions_by_text, exceptions_in
+from cutset.reproduce.python.logged_exceptions import all_exceptions_in
 from cutset.reproduce.python.syntax import PythonProgram
 
 MOST_EXCEPTIONS = 4  # per site: what comes later is guesswork
@@ -44,7 +44,7 @@ def effects_of(
 ) -> EffectsOf:
     """`ended_at` are events: `raise` statements at which tracebacks of the failure log end."""
     handlers = handlers_around(program)
-    in_log = list(dict.fromkeys([*exceptions_in(failure), *exceptions_by_text(failure, library)]))
+    in_log = all_exceptions_in(failure, library)
     imports = imported_modules(program)
     near = {module: _packages(names) for module, names in imports.items()}
     leads = _leading(program, near)

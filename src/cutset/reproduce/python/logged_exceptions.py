@@ -3,7 +3,7 @@
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from cutset.model.reproduction.log import LogRecord
 from cutset.reproduce.python.exception_making import Library
@@ -14,7 +14,7 @@ from cutset.reproduce.python.library_source import RaisedText
 TEXTS_READ = 2000  # messages of a log, those that differ by more than numbers, that are searched for texts of errors
 ENDS_TRIED = 8  # parentheses in a line of the log that may end an exception's `repr`
 _SOUNDS_RAISED = r"(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Timeout|Expired|Interrupt|Disconnected|timeout|abort)"
-_TRACEBACK_END = re.compile(r"^(?:[ ]+\| )?((?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*|error|timeout|abort|error_\w+))(?:: (.*))?$")
+_TRACEBACK_END = re.compile(r"^(?:[ ]+\| )?((?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*|error|timeout|abort|error_\w+))(?:: (.*))?$")
 _NUMBERED = re.compile(r"\[Errno -?\d+\] [^()\[\]{}:;,\"']+[^()\[\]{}:;,\"'\s]")
 _NAMED = re.compile(rf"\b({_SOUNDS_RAISED}): (.+)")
 _SHOWN = re.compile(rf"\b{_SOUNDS_RAISED}\(")
@@ -49,6 +49,18 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
         if not line.startswith("\t"):
             return
         yield line.strip()
+
+
+def all_exceptions_in(records: Sequence[LogRecord], library: Library) -> list[tuple[str, str]]:
+    """By type, and by text alone.
+
+    Where a type lacks its module, its text may tell: "OperationalError: database is locked" is SQLite's, whoever else
+    has a class of this name.
+    """
+    by_text = exceptions_by_text(records, library)
+    classes = {(kind.rpartition(".")[2], text): kind for kind, text in by_text}
+    named = [(classes.get((name, text), name), text) for name, text in exceptions_in(records)]
+    return list(dict.fromkeys([*named, *by_text]))
 
 
 def exceptions_by_text(records: Iterable[LogRecord], library: Library) -> list[tuple[str, str]]:

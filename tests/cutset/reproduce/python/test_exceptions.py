@@ -10,6 +10,7 @@ from cutset.reproduce.python.exception_making import library_of, make
 from cutset.reproduce.python.exception_table import table
 from cutset.reproduce.python.exception_tree import BUILTIN, ExceptionClass
 from cutset.reproduce.python.exceptions import Specificity, candidates
+from cutset.reproduce.python.library_source import read_library
 
 NONE = library_of([])
 STORE = library_of(
@@ -277,6 +278,47 @@ def test_classes_of_libraries_written_in_c_are_named_by_handlers_and_log_alone()
     ):
         assert found[0].effect == "fastdb.OperationalError('operational error')"
     assert not any("other" in effect for effect in _effects("cursor.fetch", handlers=["self.other.Error"]))
+
+
+def test_the_callee_tells_whose_exception_a_name_is():
+    classes = [ExceptionClass("store.OperationalError", ("Exception",), "None, Exception({message})", 1)]
+    library = library_of(classes)
+    logged = [("OperationalError", "database is locked")]
+    assert _effects("cursor.execute", "sqlite3.Cursor.execute", in_log=logged, library=library)[0] == (
+        "sqlite3.OperationalError('database is locked')"
+    )
+    assert _effects("store.get", "store.get", in_log=logged, library=library)[0].startswith("store.OperationalError(")
+    certain = [("builtins.ConnectionError", "gone")]  # as a traceback shows it
+    assert not any(
+        candidate.effect.startswith("store.") and candidate.specificity == Specificity.LOG
+        for candidate in candidates("self.client.fetch", "", [], certain, STORE)
+    )
+
+
+def test_an_exception_of_a_library_that_the_call_does_not_lead_into_is_not_proposed():
+    logged = [("store.errors.ConnectionError", "gone")]
+    found = _effects("self.part.go", handlers=["store.StoreError"], in_log=logged, library=STORE, packages=["shop"])
+    assert not any("store" in effect for effect in found)
+
+
+def test_a_library_that_defines_what_is_called_goes_before_one_that_does_not(tmp_path):
+    for name, text in {"store": "def fetch(): ...", "shop": "def buy(): ..."}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    both = [ExceptionClass(f"{name}.ConnectionError", ("Exception",), "{message}", 0) for name in ("shop", "store")]
+    library = library_of(both, {name: read_library(tmp_path / f"{name}.py") for name in ("shop", "store")})
+    found = candidates("self.client.fetch", "", [], [], library, imports=["shop", "store"])
+    assert [c.effect.partition(".")[0] for c in found if c.specificity == Specificity.LIBRARY] == ["store"]
+
+
+def test_the_base_of_a_library_without_faults_is_a_guess():
+    user_interface = library_of([ExceptionClass("click.ClickException", ("Exception",), "{message}", 0)])
+    assert not any(c.founded for c in candidates("Context", "", [], [], user_interface, imports=["click"]))
+
+
+def test_closing_an_asynchronous_stream_loses_nothing_yet():
+    assert _effects("writer.close", imports=["asyncio"]) == []
+    assert _effects("writer.drain", imports=["asyncio"], awaited=True)[0].startswith("ConnectionResetError")
+    assert _effects("writer.write", imports=["asyncio"])[0].startswith("ConnectionResetError")
 
 
 def test_nothing_is_proposed_twice():
