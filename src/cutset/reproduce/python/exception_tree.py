@@ -298,6 +298,8 @@ def _arguments(function: ast.FunctionDef) -> list[tuple[str, str]]:
         )
         for argument in required
     ]
+    if sum(MESSAGE in literal for _, literal in given) > 1 and not re.search(_BY_NAME[0][0], given[0][0].lower()):
+        given[0] = (given[0][0], "None")  # a statement, say: what went wrong is in another argument
     if not required and positional:  # a message that may be left out is better given
         literal = _literal(positional[0].arg, positional[0].annotation, set(), first=False)
         given = [(positional[0].arg, literal)] if literal == MESSAGE else []

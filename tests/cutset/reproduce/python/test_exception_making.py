@@ -12,7 +12,8 @@ NONE = library_of([])
 LIBRARY = """
     class Wrapper(Exception):
         def __init__(self, statement, params, orig):
-            super().__init__(f"({type(orig).__module__}.{type(orig).__name__}) {orig}")
+            told = f" [{statement}]" if statement else ""
+            super().__init__(f"({type(orig).__module__}.{type(orig).__name__}) {orig}{told}")
 
     class OfPool(Exception):
         def __init__(self, pool, message):
