@@ -11,7 +11,8 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from string import Formatter
+
+from cutset.reproduce.python.text_formats import text_formats
 
 MESSAGE = "{message}"  # stands for the message in the arguments of a constructor
 BUILTIN = {
@@ -22,7 +23,6 @@ _CLASS = re.compile(rb"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)]*)\)", re.MULTILINE)
 _LAST_NAME = re.compile(rb"(\w+)\s*(?:,|$)")
 _EXCEPTION_NAME = re.compile(r"(Error|Exception|error|timeout|Timeout|Empty|Full|Fault)$")
 _DATA_CLASS = re.compile(r"\b(dataclass|define|frozen|attrs|attr\.s|mutable)\b")
-_CONVERSION = re.compile(r"%[srd]")
 _FIELD = re.compile(r"\{(\w+)[^}]*\}")
 _NOT_SHIPPED = frozenset({"tests", "test", "testing", "__pycache__"})
 _OF_MAPPINGS = frozenset({"get", "items", "keys", "values", "copy", "pop", "update"})
@@ -107,7 +107,7 @@ def exception_tree(sources: Path) -> list[ExceptionClass]:
                 tuple(sorted(aliases[dotted])),
                 tuple(given),
                 next((names for node in line if (names := _optional(node)) is not None), ()),
-                tuple(dict.fromkeys(pattern for node in line for pattern in _formats(node))),
+                tuple(dict.fromkeys(pattern for node in line for pattern in text_formats(node))),
             )
         )
     return tree
@@ -337,82 +337,6 @@ def _template_fields(line: Iterable[ast.ClassDef]) -> list[str]:
                     if fields := [name for name in _FIELD.findall(text) if name.isidentifier()]:
                         return list(dict.fromkeys(fields))
     return []
-
-
-def _formats(node: ast.ClassDef) -> Iterator[str]:
-    """Regular expressions of the texts that a class composes of its constructor's arguments."""
-    for statement in node.body:
-        match statement:
-            case ast.Assign(value=ast.Constant(value=str(text))):
-                yield from _pattern(_braces(text, []))
-            case ast.FunctionDef(name="__init__" | "__new__" | "__str__"):
-                for inner in ast.walk(statement):
-                    yield from _pattern(_pieces(inner))
-
-
-def _pieces(node: ast.AST) -> list[str | tuple[str, bool]]:
-    """Of a composed text: what it says, and the names that it shows, each with whether by `repr`."""
-    match node:
-        case ast.JoinedStr(values=values):
-            return [
-                _shown(value.value, by_repr=value.conversion == ord("r"))
-                if isinstance(value, ast.FormattedValue)
-                else str(value.value)
-                for value in values
-                if isinstance(value, ast.FormattedValue | ast.Constant)
-            ]
-        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=args, keywords=_):
-            return _braces(text, args)
-        case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod(), right=right):
-            shown = iter(right.elts if isinstance(right, ast.Tuple) else [right])
-            return [
-                _shown(next(shown, node), by_repr=part == "%r") if _CONVERSION.fullmatch(part) else part
-                for part in re.split(f"({_CONVERSION.pattern})", text)
-            ]
-    return []
-
-
-def _braces(text: str, arguments: Sequence[ast.expr]) -> list[str | tuple[str, bool]]:
-    found: list[str | tuple[str, bool]] = []
-    try:
-        parts = list(Formatter().parse(text))
-    except ValueError:  # a brace that is meant
-        return []
-    for place, (literal, name, _, conversion) in enumerate(parts):
-        found.append(literal)
-        if name is not None:
-            number = int(name) if name.isdigit() else place
-            named = ("", False) if name or number >= len(arguments) else _shown(arguments[number], by_repr=False)
-            found.append((name if name.isidentifier() else named[0], conversion == "r"))
-    return found
-
-
-def _shown(node: ast.AST, *, by_repr: bool) -> tuple[str, bool]:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self"), attr=name):
-            return name.lstrip("_"), by_repr
-        case ast.Call(func=ast.Name(id="str" | "repr" as function), args=[inner]):
-            return _shown(inner, by_repr=function == "repr")
-    return "", by_repr
-
-
-def _pattern(pieces: Sequence[str | tuple[str, bool]]) -> Iterator[str]:
-    """None if it shows no parameter, or says nothing by which it can be told."""
-    pattern, groups, told = "", set(), ""
-    for piece in pieces:
-        if isinstance(piece, str):
-            pattern += re.escape(piece)
-            told += piece.strip()
-            continue
-        name, by_repr = piece
-        group = f"{name}__repr" if by_repr else name
-        if group in groups:
-            pattern += f"(?P={group})"
-        else:
-            pattern += f"(?P<{group}>.*?)" if name else ".*?"
-            groups |= {group} if name else set()
-    if groups and told:
-        yield pattern
 
 
 def _uses(function: ast.FunctionDef) -> dict[str, set[str]]:
