@@ -31,7 +31,6 @@ class LogEntry:
     thread: str
     family: str  # what the thread's name has in common with those of other runs
     line: int
-    is_logged: bool  # not plain output
 
 
 def text_keys(record: LogRecord) -> list[str]:
@@ -56,9 +55,7 @@ def keyed(
 ) -> list[LogEntry]:
     """An entry for each of a record's keys."""
     return [
-        LogEntry(key, record.thread, family(record.thread), record.line, bool(record.level or record.logger))
-        for record in records
-        for key in keys(record)
+        LogEntry(key, record.thread, family(record.thread), record.line) for record in records for key in keys(record)
     ]
 
 

@@ -124,11 +124,7 @@ def side_by_side(failure: ComparedLog, run: ComparedLog, reproduction: Reproduct
 
 
 def _entry(part: LogPart) -> LogEntry:
-    return LogEntry(part.key, part.record.thread, part.record.thread, part.record.line, _is_logged(part))
-
-
-def _is_logged(part: LogPart) -> bool:
-    return bool(part.record.level or part.record.logger)
+    return LogEntry(part.key, part.record.thread, part.record.thread, part.record.line)
 
 
 def _kind(part: LogPart) -> str:

@@ -28,7 +28,7 @@ def entries(*threads_and_keys):
     for part in threads_and_keys:
         thread, keys = part.split(":")
         for key in keys:
-            found.append(LogEntry(key, thread, thread_family(thread), len(found) + 1, is_logged=True))
+            found.append(LogEntry(key, thread, thread_family(thread), len(found) + 1))
     return found
 
 
@@ -177,5 +177,4 @@ def test_a_message_and_its_traceback_have_a_key_each():
 def test_keys_and_families_are_the_callers_if_given():
     records = read_python_log("INFO:shop:order 7\nprinted\nERROR:cart:gone")
     found = keyed(records, lambda record: [record.logger] if record.logger else [], str.upper)
-    assert [(entry.key, entry.line, entry.is_logged) for entry in found] == [("shop", 1, True), ("cart", 3, True)]
-    assert [entry.is_logged for entry in keyed(records)] == [True, False, True]
+    assert [(entry.key, entry.line) for entry in found] == [("shop", 1), ("cart", 3)]

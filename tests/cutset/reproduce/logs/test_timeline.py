@@ -7,7 +7,7 @@ from cutset.reproduce.logs.timeline import align, failure_position, temporal_dis
 
 def log(keys):
     """An entry for each key, ten lines apart."""
-    return [LogEntry(key, "T", "T", 10 * (number + 1), is_logged=True) for number, key in enumerate(keys)]
+    return [LogEntry(key, "T", "T", 10 * (number + 1)) for number, key in enumerate(keys)]
 
 
 def position(timeline, entries):
@@ -40,7 +40,7 @@ def test_an_entry_is_there_from_its_first_line_on():
 
 
 def test_entries_of_one_record_are_written_at_once():
-    twice = [LogEntry(key, "T", "T", line, is_logged=True) for key, line in [("a", 1), ("raised", 1), ("b", 5)]]
+    twice = [LogEntry(key, "T", "T", line) for key, line in [("a", 1), ("raised", 1), ("b", 5)]]
     assert [failure_position(align(twice, twice), lines) for lines in (0, 1, 4, 5)] == [0, 2, 2, 3]
 
 
