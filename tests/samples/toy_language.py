@@ -82,6 +82,9 @@ class ToyLogs:
     def continues_trace(self, trace: Sequence[str], line: str, *, formatted: bool) -> bool:
         return False
 
+    def resumes_trace(self, trace: Sequence[str], line: str) -> bool:
+        return False
+
     def uncaught(self, line: str) -> str | None:
         return None
 

@@ -17,6 +17,10 @@ class LogDialect(Protocol):
         """Whether a line is more of the trace so far. `formatted`: what is logged can be told from plain output."""
         ...
 
+    def resumes_trace(self, trace: Sequence[str], line: str) -> bool:
+        """Whether a line can be more of a trace that lines of others have come between."""
+        ...
+
     def uncaught(self, line: str) -> str | None:
         """The thread whose last words a line announces, "" if it is not named; None if the line announces none."""
         ...

@@ -6,7 +6,7 @@ without logger. What a traceback looks like is the dialect's to tell; the decora
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -15,6 +15,7 @@ from cutset.reproduce.logs.dialect import LogDialect, NumberedLine
 from cutset.reproduce.logs.formats import LogFormats, LoggedLine, choose_formats, users_format
 from cutset.reproduce.logs.levels import HARMLESS
 
+_TORN = 50  # lines of others that may come between two of a traceback
 _FOLDED = 5  # lines between a log message and its traceback that are taken for more of the message
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
@@ -66,26 +67,32 @@ def _numbered(log: str | Iterable[str], dialect: LogDialect) -> list[NumberedLin
 
 def _drafts(lines: Iterable[NumberedLine], formats: LogFormats, dialect: LogDialect) -> list[_Draft]:
     drafts: list[_Draft] = []
-    inside = False  # a traceback
+    inside: _Draft | None = None  # whose traceback the line before is of
+    traces: list[tuple[int, _Draft]] = []  # that others may come between, with their last lines, the oldest first
     formatted = bool(formats)
     for number, line in lines:
         if logged := next((logged for form in formats if (logged := form(line))), None):
             drafts.append(_draft(number, logged))
-            inside = False
-        elif (thread := dialect.uncaught(line)) is not None:
+            inside = None
+            continue
+        if (thread := dialect.uncaught(line)) is not None:
             drafts.append(_Draft(number, logged=False, thread=thread, message=[line]))
-            inside = False
-        elif inside and dialect.continues_trace(drafts[-1].traceback, line, formatted=formatted):
-            drafts[-1].traceback.append(line)
-        elif dialect.begins_trace(line):
-            _owner_of_traceback(drafts, number, dialect).traceback.append(line)
-            inside = True
+            inside = None
+            continue
+        traces = [(last, draft) for last, draft in traces if number - last <= _TORN]
+        resumed = None
+        if inside is None or len(traces) > 1:
+            resumed = next((draft for _, draft in traces if dialect.resumes_trace(draft.traceback, line)), None)
+        goes_on = inside is not None and dialect.continues_trace(inside.traceback, line, formatted=formatted)
+        begins = not goes_on and dialect.begins_trace(line)
+        inside = resumed or (inside if goes_on else _owner_of_traceback(drafts, number, dialect) if begins else None)
+        if inside is not None:
+            inside.traceback.append(line)
+            traces = [*((last, draft) for last, draft in traces if draft is not inside), (number, inside)]
         elif drafts and (not line.strip() or line[0].isspace() or _is_unfinished(drafts[-1])):
             drafts[-1].message.append(line)
-            inside = False
         elif line.strip():
             drafts.append(_Draft(number, logged=False, message=[line]))
-            inside = False
     return drafts
 
 
@@ -98,18 +105,35 @@ def _owner_of_traceback(drafts: list[_Draft], number: int, dialect: LogDialect) 
     """The record that a traceback belongs to: the message before it, unless that is no cause for one.
 
     After a harmless message, or one that has its traceback already, it is more likely that of an uncaught exception,
-    which is an event of its own. asyncio's messages have further lines before the traceback.
+    which is an event of its own, and may have been announced. asyncio's messages have further lines before the
+    traceback.
     """
-    plain = list(takewhile(lambda draft: not draft.logged and not draft.traceback, reversed(drafts[-_FOLDED - 1 :])))
+    recent = drafts[-_FOLDED - 1 :]
+    plain = list(takewhile(lambda draft: not draft.logged and not draft.traceback, reversed(recent)))[::-1]
     before = drafts[-len(plain) - 1] if len(drafts) > len(plain) else None
-    if plain and (dialect.uncaught(plain[0].message[0]) is not None or plain[0].message[0].endswith(":")):
-        return plain[0]
+    announced = [draft for draft in recent if _announces(draft, dialect)]
+    if announced:
+        owner = announced[0]
+        if owner in plain and len(announced) == 1:
+            _fold(drafts, owner, plain[plain.index(owner) + 1 :])
+        return owner
+    if plain and plain[-1].message[0].endswith(":"):
+        return plain[-1]
     if before and len(plain) <= _FOLDED and before.logged and before.level not in HARMLESS and not before.traceback:
-        before.message += [line for draft in reversed(plain) for line in draft.message]
-        del drafts[len(drafts) - len(plain) :]
+        _fold(drafts, before, plain)
         return before
     drafts.append(_Draft(number, logged=False))
     return drafts[-1]
+
+
+def _announces(draft: _Draft, dialect: LogDialect) -> bool:
+    return not draft.logged and not draft.traceback and dialect.uncaught(draft.message[0]) is not None
+
+
+def _fold(drafts: list[_Draft], owner: _Draft, last: Sequence[_Draft]) -> None:
+    """What was read last is more of the owner's message."""
+    owner.message += [line for draft in last for line in draft.message]
+    del drafts[len(drafts) - len(last) :]
 
 
 def _is_unfinished(draft: _Draft) -> bool:

@@ -17,8 +17,10 @@ _CHAINED = re.compile(r"\s*\|? *(?:During handling of the above exception|The ab
 _UNCAUGHT = re.compile(
     r"Exception in thread (?P<thread>.+?):?$|Process (?P<process>[\w.:-]+):$"
     r"|Exception ignored (?:in|on|while)\b|Unhandled (?:exception|error)\b|Fatal Python error:"
+    r"|(?:Task|Future) exception was never retrieved$|Exception in callback |Internal Server Error: /"
 )
-_FRAME = re.compile(r'[ |]*File ".*", line \d+, in (.+)')
+_FRAME = re.compile(r'[ |>]*File ".*", line \d+, in (.+)')  # > is where loguru caught it
+_RAISED = re.compile(r"(?:(?:\w+\.)+[A-Z]\w*|\w*(?:Error|Exception|Exit|Interrupt|Warning|Timeout|Group))(?:: .*)?")
 _NAMED = re.compile(r"(?: +\| )?([A-Za-z_][\w.]*)(?::.*)?")
 _EXCEPTION = re.compile(r"([A-Za-z_][\w.<>]*)(?:: (.*))?")
 _PYTEST_EXCEPTION = re.compile(r"E\s+([A-Za-z_][\w.<>]*)(?:: (.*))?")
@@ -41,9 +43,21 @@ class PythonLogs:
         """
         if _TRACEBACK.match(line):
             return any(_CHAINED.match(before) for before in trace[-3:])
-        if not line.strip() or line[0].isspace() or _CHAINED.match(line):
+        if not line.strip() or line[0].isspace() or _CHAINED.match(line) or _FRAME.match(line):
             return True
         return not (_is_named(trace) and (not formatted or not trace[-1].strip()))
+
+    def resumes_trace(self, trace: Sequence[str], line: str) -> bool:
+        """What comes next in it: a place, its source, marks below that; in the end, what was raised."""
+        last = next((before for before in reversed(trace) if before.strip()), "")
+        if _CHAINED.match(last):
+            return self.begins_trace(line)
+        if _is_named(trace):
+            return False
+        after_place = _FRAME.match(last) is not None
+        if line.startswith("    "):
+            return after_place if line.strip(" ~^") else not after_place and last.startswith("    ")
+        return _FRAME.match(line) is not None or (len(trace) > 1 and _RAISED.fullmatch(line) is not None)
 
     def uncaught(self, line: str) -> str | None:
         found = _UNCAUGHT.match(line)
@@ -83,7 +97,7 @@ def _is_named(trace: Sequence[str]) -> bool:
     for line in reversed(trace):
         if _TRACEBACK.match(line) or _CHAINED.match(line):
             return False
-        if line.strip() and (not line[0].isspace() or _END_OF_GROUP.fullmatch(line)):
+        if line.strip() and not _FRAME.match(line) and (not line[0].isspace() or _END_OF_GROUP.fullmatch(line)):
             return True
     return False
 

@@ -15,7 +15,7 @@ from cutset.model.reproduction.log import LogRecord
 from cutset.reproduce.logs.recognition import Origin
 from cutset.reproduce.python.syntax import MODULE, PythonProgram
 
-_FRAME = re.compile(r'\s*(?:[|+-]\s*)*File "(?P<path>.+?)", line (?P<line>\d+)(?:, in (?P<name>.+))?')
+_FRAME = re.compile(r'\s*(?:[|+>-]\s*)*File "(?P<path>.+?)", line (?P<line>\d+)(?:, in (?P<name>.+))?')
 _TYPE = re.compile(r"(?:[|+-]\s*)*(?P<type>[A-Za-z_][\w.]*)(?::\s|$)")
 _COMPREHENSIONS = ("<listcomp>", "<dictcomp>", "<setcomp>")
 _START = "Traceback (most recent call last)"

@@ -52,6 +52,48 @@ def test_an_uncaught_exception_of_a_thread_is_an_event_of_that_thread():
     assert (uncaught.thread, uncaught.logger, uncaught.traceback) == ("Thread-5 (run)", "", tuple(TRACEBACK))
 
 
+LOGGED = "2024-01-01 12:00:00 INFO [T] app: tick"
+
+
+@pytest.mark.parametrize("at", range(1, 6))
+def test_a_traceback_that_another_threads_lines_come_between_is_put_together(at):
+    torn = ["Exception in thread Thread-5 (run):", *TRACEBACK]
+    uncaught, *others = read_python_log([*torn[:at], LOGGED, LOGGED, *torn[at:], LOGGED])
+    assert (uncaught.thread, uncaught.traceback) == ("Thread-5 (run)", tuple(TRACEBACK))
+    assert [(record.message, record.traceback) for record in others] == [("tick", ())] * 3
+
+
+def test_tracebacks_that_two_threads_print_at_the_same_time_are_told_apart():
+    announced = [f"Exception in thread Thread-{number} (run):" for number in (1, 2)]
+    both = [line for line in TRACEBACK for _ in range(2)]
+    one, other = read_python_log([LOGGED, *announced, *both])[1:]
+    assert (one.thread, one.traceback) == ("Thread-1 (run)", tuple(TRACEBACK))
+    assert (other.thread, other.traceback) == ("Thread-2 (run)", tuple(TRACEBACK))
+
+
+def test_a_message_of_several_lines_is_not_taken_for_more_of_a_traceback():
+    records = read_python_log([*TRACEBACK, LOGGED, "    a table", "  File of it", LOGGED])
+    assert [record.message for record in records] == ["", "tick\n    a table\n  File of it", "tick"]
+
+
+def test_a_traceback_that_breaks_off_is_not_ended_by_something_much_later():
+    records = read_python_log([*TRACEBACK[:3], *[LOGGED] * 60, "KeyError: 7"])
+    assert records[0].raised == ""
+    assert records[-1].message == "KeyError: 7"
+
+
+def test_what_asyncio_says_without_a_format_is_one_event():
+    log = [LOGGED, "Task exception was never retrieved", "future: <Task finished name='Task-2'>", *TRACEBACK]
+    _, record = read_python_log(log)
+    assert record.message.split("\n")[1].startswith("future:")
+    assert record.traceback == tuple(TRACEBACK)
+
+
+def test_what_django_says_of_a_request_has_its_traceback():
+    _, record = read_python_log([LOGGED, "Internal Server Error: /orders/7", *TRACEBACK])
+    assert (record.message, record.traceback) == ("Internal Server Error: /orders/7", tuple(TRACEBACK))
+
+
 def test_indented_and_unfinished_messages_go_on_but_plain_output_stands_alone():
     log = [
         "loading",

@@ -33,6 +33,34 @@ def test_a_trace_goes_on_until_its_exception_was_named():
     assert not LOGS.continues_trace(TRACE, "plain output", formatted=False)
 
 
+def test_a_torn_trace_goes_on_with_what_comes_next_in_it():
+    for number in range(1, len(TRACE)):
+        assert LOGS.resumes_trace(TRACE[:number], TRACE[number])
+    assert LOGS.resumes_trace(TRACE[:3], "    ~~~~~^^")
+    assert not LOGS.resumes_trace(TRACE[:3], "    a table")
+    assert not LOGS.resumes_trace(TRACE[:3], "Done: 3")
+    assert not LOGS.resumes_trace(TRACE[:1], "OSError: full")  # of what?
+    assert not LOGS.resumes_trace(TRACE, TRACE[1])
+    assert LOGS.resumes_trace(CHAINED, TRACE[0])
+
+
+def test_a_trace_of_loguru_marks_where_it_was_caught():
+    trace = [
+        TRACE[0],
+        "",
+        TRACE[1],
+        "    write()",
+        "",
+        '> File "/a/c.py", line 9, in main',
+        "    └ <function>",
+        "",
+        TRACE[3],
+    ]
+    for number in range(1, len(trace)):
+        assert LOGS.continues_trace(trace[:number], trace[number], formatted=True)
+    assert LOGS.raised(trace) == "OSError raised in main"
+
+
 def test_the_trace_of_the_consequence_is_more_of_the_same_one():
     assert LOGS.continues_trace(CHAINED, TRACE[0], formatted=True)
     assert not LOGS.continues_trace(TRACE, TRACE[0], formatted=True)
