@@ -24,6 +24,7 @@ MOST_EXCEPTIONS = 4  # per site: what comes later is guesswork
 # In steps, that is, as late as if so many better faults of the site had failed before.
 _ASTRAY = 1  # an exception that does not lead to a message of the failure log, as far as is known
 _GUESSED = 2  # one that the call is not known to raise
+_ELSEWHERE = 1  # one that a stack trace of the failure log shows arising at another site
 _REASONED = 2  # what a `raise` statement raises: the reason for which it does is somewhere else
 _STANDS_FOR = 1  # likewise, where that is outside, and can be had in no other way
 _CONSEQUENCE = 4  # likewise, where a wrong value of a call brings it about
@@ -41,8 +42,10 @@ def effects_of(
     delay_s: float,
     *,
     ended_at: Collection[int] = (),
+    arising: Mapping[int, Collection[str]] | None = None,
 ) -> EffectsOf:
-    """`ended_at` are events: `raise` statements at which tracebacks of the failure log end."""
+    """`ended_at` are events: `raise` statements at which tracebacks of the failure log end; `arising` are, by site, the
+    effects that tracebacks show arising there."""
     handlers = handlers_around(program)
     in_log = all_exceptions_in(failure, library)
     imports = imported_modules(program)
@@ -50,6 +53,8 @@ def effects_of(
     leads = _leading(program, near)
     deciding = deciding_values(program)
     decides = {event for index in ended_at for event in deciding.brought_about.get(index, ())}
+
+    shown = {effect for effects in (arising or {}).values() for effect in effects}
 
     def of(number: int, wanted: Sequence[str]) -> list[SiteEffect]:
         site = program.sites[number]
@@ -70,7 +75,8 @@ def effects_of(
             wanted=wanted,
         )
         inside = _INSIDE if sure else _PERHAPS_INSIDE if program.callees[event] else 0
-        effects = list(_exceptions(found, inside)) if FaultKind.EXCEPTION in kinds else []
+        elsewhere = shown.difference((arising or {}).get(number, ()))
+        effects = list(_exceptions(found, inside, elsewhere)) if FaultKind.EXCEPTION in kinds else []
         reaches_out = any(candidate.founded for candidate in found)
         values = wrong_values(program, event, deciding.conditions.get(event, ()))
         noticed = [value for value in values if value.tested or event in decides]
@@ -98,9 +104,10 @@ def effects_of(
     return of
 
 
-def _exceptions(found: Sequence[LikelyException], start: int) -> Iterator[SiteEffect]:
+def _exceptions(found: Sequence[LikelyException], start: int, elsewhere: Collection[str]) -> Iterator[SiteEffect]:
     for place, candidate in enumerate(found[:MOST_EXCEPTIONS]):
         doubts = _ASTRAY * (not candidate.leads_on) + _GUESSED * (not candidate.founded)
+        doubts += _ELSEWHERE * (candidate.effect in elsewhere)
         yield SiteEffect(candidate.effect, candidate.reason, start + place + doubts)
 
 

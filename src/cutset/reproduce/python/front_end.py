@@ -12,7 +12,7 @@ from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.logs.recognition import Origin, Sighting, sightings
 from cutset.reproduce.logs.statements import index_statements
 from cutset.reproduce.python.causal import causal_graph
-from cutset.reproduce.python.deciding_values import deciding_values
+from cutset.reproduce.python.deciding_values import DecidingValues, deciding_values
 from cutset.reproduce.python.effects import effects_of
 from cutset.reproduce.python.exception_making import Library, make
 from cutset.reproduce.python.harness import PythonHarness
@@ -91,7 +91,7 @@ class PythonAnalysis:
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
         records = list(records)
         library = self._library(records)
-        consequences = deciding_values(self.program).brought_about
+        consequences = self._deciding.brought_about
         found: dict[int, dict[str, None]] = {}
         for record in records:
             messages = dict(exceptions_in([record]))
@@ -125,6 +125,10 @@ class PythonAnalysis:
         return self._tried[in_log]
 
     @cached_property
+    def _deciding(self) -> DecidingValues:
+        return deciding_values(self.program)
+
+    @cached_property
     def _libraries(self) -> Library:
         return read_libraries(self.program, self._search_path)
 
@@ -138,7 +142,8 @@ class PythonAnalysis:
 
     def effects(self, failure: Sequence[LogRecord], kinds: Collection[FaultKind], delay_s: float) -> EffectsOf:
         ended_at = {self.program.site_events[number] for record in failure for _, number in self._ends(record)}
-        return effects_of(self.program, self._library(failure), failure, kinds, delay_s, ended_at=ended_at)
+        library, arising = self._library(failure), self.arising(failure)
+        return effects_of(self.program, library, failure, kinds, delay_s, ended_at=ended_at, arising=arising)
 
     def causal_graph(self, sightings: Iterable[Sighting]) -> CausalGraph:
         return causal_graph(self.program, sightings)

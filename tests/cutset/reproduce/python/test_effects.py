@@ -164,6 +164,17 @@ def test_a_text_without_its_type_is_traced_to_the_library_that_raises_it(tmp_pat
     assert next(iter(found)) == "redis.ConnectionError('Connection closed by server.')"
 
 
+def test_what_a_stack_trace_shows_arising_at_one_site_is_less_likely_at_others(tmp_path):
+    program = read_app(tmp_path, "import os\ndef f(a):\n    os.mkdir(a)\n    os.fsync(a)\n")
+    log = read_python_log("2026-11-16 03:00:01,000 ERROR [Main] app: OSError: [Errno 28] No space left on device\n")
+    full = "OSError(28, 'No space left on device')"
+    costs = []
+    for arising in ({}, {0: [full]}):
+        of = effects_of(program, library_of([]), log, [FaultKind.EXCEPTION], 1, arising=arising)
+        costs.append([next(effect.cost for effect in of(number, ()) if effect.text == full) for number in (0, 1)])
+    assert costs == [[0, 0], [0, 1]]
+
+
 def test_a_raise_statement_raises_what_it_says(tmp_path):
     [effect] = effects(tmp_path, "raise TimeoutError")
     assert effect.text.startswith("TimeoutError(")

@@ -1,8 +1,10 @@
+import sys
 import textwrap
 from pathlib import Path
 
 from tests.samples.small_programs import read_app, read_python_log
 
+from cutset.model.reproduction.log import LogRecord
 from cutset.model.reproduction.site import FaultKind
 from cutset.reproduce.front_end import AnalysedProgram, FrontEnd
 from cutset.reproduce.oracle.expression import parse_oracle
@@ -80,3 +82,53 @@ def test_stack_traces_tell_what_was_raised_where(tmp_path: Path) -> None:
         "ConnectionResetError: [Errno 104] Connection reset by peer\n"
     )
     assert program.arising(failure) == {0: ["ConnectionResetError(104, 'Connection reset by peer')"]}
+
+
+READER = """
+import socket, wires
+
+def head(sock):
+    data = sock.recv(4)
+    if not data:
+        raise ConnectionError("closed")
+    return data
+
+def save(order):
+    wires.save(order)
+"""
+WIRES = """
+class Failed(Exception):
+    def __init__(self, statement, params, orig):
+        super().__init__(f"({type(orig).__module__}.{type(orig).__name__}) {orig}")
+
+def save(order): ...
+"""
+
+
+def reading(tmp_path: Path, line: int, function: str, end: str) -> tuple[PythonAnalysis, list[LogRecord]]:
+    (tmp_path / "wires.py").write_text(WIRES)
+    program = read_app(tmp_path, READER)
+    frame = f'  File "/x/app.py", line {line}, in {function}\n'
+    failure = read_python_log(LINE.format("failed") + f"Traceback (most recent call last):\n{frame}{end}\n")
+    env = {"PYTHONPATH": str(tmp_path)}
+    return PythonAnalysis(program, [str(tmp_path)], interpreter=sys.executable, env=env), failure
+
+
+def test_an_exception_that_a_traceback_shows_is_made_as_its_class_is(tmp_path: Path) -> None:
+    program, failure = reading(tmp_path, 11, "save", "wires.Failed: (sqlite3.OperationalError) database is locked")
+    (number,) = [number for number, site in enumerate(program.sites) if site.expression == "wires.save"]
+    effect = "wires.Failed(None, {}, sqlite3.OperationalError('database is locked'))"
+    assert program.arising(failure) == {number: [effect]}
+    assert effect in [each.text for each in program.effects(failure, [FaultKind.EXCEPTION], 1)(number, ())]
+
+
+def test_where_a_traceback_ends_at_a_raise_the_value_behind_it_is_the_fault(tmp_path: Path) -> None:
+    program, failure = reading(tmp_path, 7, "head", "ConnectionError: closed")
+    number, raised = (
+        next(number for number, site in enumerate(program.sites) if site.expression == expression)
+        for expression in ("sock.recv", "raise ConnectionError")
+    )
+    effects = program.effects(failure, list(FaultKind), 1)
+    assert program.arising(failure) == {}
+    assert [each.cost for each in effects(number, ()) if each.text == "return(b'')"] == [0]
+    assert [(each.text, each.cost > 0) for each in effects(raised, ())] == [("ConnectionError('closed')", True)]
