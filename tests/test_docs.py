@@ -51,7 +51,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 @of_each_page
 def test_files_that_are_named_are_there(page: Path) -> None:
     product = ROOT / "src" / "cutset"
-    roots = (ROOT, ROOT / "src", ROOT / "agent" / "src", product, *product.iterdir())
+    roots = (ROOT, ROOT / "src", ROOT / "agent" / "src", ROOT / "examples/reproduce", product, *product.iterdir())
     for name in set(NAMED.findall(page.read_text())) - NOT_OURS:
         assert any((root / name).exists() for root in roots), name
 
