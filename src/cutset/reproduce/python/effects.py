@@ -18,6 +18,7 @@ from cutset.reproduce.python.exception_making import Library, make
 from cutset.reproduce.python.exceptions import LikelyException, candidates
 from cutset.reproduce.python.libraries import imported_modules
 from cutset.reproduce.python.logged_exceptions import all_exceptions_in
+from cutset.reproduce.python.raised_words import raised_words
 from cutset.reproduce.python.syntax import PythonProgram
 
 MOST_EXCEPTIONS = 4  # per site: what comes later is guesswork
@@ -61,7 +62,7 @@ def effects_of(
         event = program.site_events[number]
         resolved = program.resolved[event]
         if site.kind is SiteKind.RAISE:
-            return [_raising(resolved or site.expression, event)] * (FaultKind.EXCEPTION in kinds)
+            return [_raising(resolved or site.expression, event, raised_words(site))] * (FaultKind.EXCEPTION in kinds)
         sure = [one for one in program.callees[event] if one not in program.guesses[event]]
         found = candidates(
             site.expression,
@@ -92,9 +93,14 @@ def effects_of(
             effects += [SiteEffect(text, why, start + place) for place, (_, text, why) in enumerate(others)]
         return sorted(effects, key=lambda effect: effect.cost)
 
-    def _raising(name: str, event: int) -> SiteEffect:
+    def _raising(name: str, event: int, words: str) -> SiteEffect:
         last = f".{name}".rpartition(".")[2]
-        message = next((text for kind, text in in_log if f".{kind}".rpartition(".")[2] == last), "injected")
+        if words and any(words in record.message for record in failure):
+            # Whatever was the reason, this is what the log has of it.
+            return SiteEffect(
+                make(name, words, library), "the statement raises it, and the failure log has its words", 0
+            )
+        message = next((text for kind, text in in_log if f".{kind}".rpartition(".")[2] == last), words or "injected")
         why, cost = "the statement raises it", _REASONED
         if reasons := deciding.reasons.get(event):
             why = f"the statement raises it, by what `{program.events[reasons[0]].expression}` returns"

@@ -219,7 +219,7 @@ class Lookup:
         return self._types[key]
 
     def _find_types(self, function: int, chain: Chain, depth: int) -> Types:
-        if depth > _DEEPEST or not chain[0]:
+        if depth > _DEEPEST or not chain[0] or chain[0] == LAMBDA:
             return NO_TYPE
         if chain[0] == RESULT:
             types = self.result(self.tables.events[int(chain[1])], depth + 1)

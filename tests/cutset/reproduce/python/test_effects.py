@@ -179,3 +179,11 @@ def test_a_raise_statement_raises_what_it_says(tmp_path):
     [effect] = effects(tmp_path, "raise TimeoutError")
     assert effect.text.startswith("TimeoutError(")
     assert effects(tmp_path, "raise TimeoutError", kinds={FaultKind.HANG}) == []
+
+
+def test_a_raise_whose_words_the_failure_log_has_is_as_likely_as_a_call(tmp_path):
+    [silent] = effects(tmp_path, "raise TimeoutError")
+    [spoken] = effects(tmp_path, "raise TimeoutError", log="ERROR:app:cannot fetch: no address\n")
+    assert (silent.text, spoken.text) == ("TimeoutError('no address')",) * 2
+    assert spoken.cost == 0 < silent.cost
+    assert spoken.why == "the statement raises it, and the failure log has its words"
