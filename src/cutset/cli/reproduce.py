@@ -78,7 +78,7 @@ def reproduce_command(
         typer.Option(
             "--closer",
             min=0,
-            help="Rounds after the first success, for a fault whose log is more like the failure log. Default: 10.",
+            help="After a success, go on until so many rounds in a row explain the log no better. Default: 10.",
         ),
     ] = None,
     second_fault: Annotated[

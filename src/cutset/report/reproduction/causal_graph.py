@@ -55,7 +55,7 @@ class _Step:
     kind: str
     where: str
     text: str
-    inferred: bool
+    inferred: bool  # so that the line to it is dashed
     following: "dict[object, _Step]" = field(default_factory=dict)
     weight: int = 0  # how much follows: steps of all the chains through it
     messages: list[int] = field(default_factory=list)  # that follow, by their numbers
@@ -129,7 +129,7 @@ def _tree(
                 step.classes, step.text = f"{node.kind.name.lower()} root", f"{node.text}  ⟶  {effect}"
             following = step.following
         known = (message.text, message.shown, message.absent)
-        step = following.setdefault(known, _message_step(message))
+        step = following.setdefault(known, _message_step(message, is_inferred=inferred(message.chain)[-1]))
         step.messages.append(message_number)
         if not message.absent:
             step.lines.append(message.line)
@@ -142,9 +142,10 @@ def _step(node: CausalStep, *, is_inferred: bool) -> _Step:
     return _Step(node.kind.name.lower(), outline, letter, words, where, node.text, is_inferred)
 
 
-def _message_step(message: FailureMessage) -> _Step:
+def _message_step(message: FailureMessage, *, is_inferred: bool) -> _Step:
+    """That it follows from an inferred step is itself inferred, although it is there."""
     classes, letter = ("message", "✓") if message.shown else ("message lacking", "–")
-    return _Step(classes, "page", letter, message_in_words(message), "", message.text, not message.shown)
+    return _Step(classes, "page", letter, message_in_words(message), "", message.text, is_inferred or not message.shown)
 
 
 def _rows(roots: Sequence[_Step]) -> Iterator[_Row]:
@@ -181,7 +182,7 @@ def _drawn(row: _Row, linked: Collection[int]) -> h.Element:
         h.div(".box")[
             h.b[step.kind],
             " ",
-            step.inferred and not step.lines and [h.span(".tag")["inferred"], " "],
+            step.inferred and step.outline != "page" and [h.span(".tag")["inferred"], " "],
             h.span(".small.muted")[_lines(step.lines, linked) if step.lines else plain(step.where)],
             h.code[plain(step.text)],
         ],

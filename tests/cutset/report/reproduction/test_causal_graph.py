@@ -31,7 +31,7 @@ def test_chains_that_begin_alike_are_one_tree_with_the_fault_on_top_and_messages
         *("external root", "message"),  # the message that is no longer logged follows at once
         *("internal", "handler"),
         *("location", "message"),
-        *("location inferred", "condition inferred", "message"),
+        *("location inferred", "condition inferred", "message inferred"),
     ]
     assert "file.write  ⟶  OSError(28, 'No space left on device')" in found[0][1]
 
@@ -63,7 +63,7 @@ def test_each_step_has_the_class_of_every_message_that_follows_from_it() -> None
     classes = [kind for kind, _ in STEP.findall(graph)]
 
     assert classes[0] == "external root m0 m1 m2 m4"
-    assert classes[-1] == "message m1 m2"
+    assert classes[-1] == "message inferred m1 m2"
     assert ".m1:is(:hover,:focus-within,:target)) .m1{" in str(highlights(len(MESSAGES)))
 
 

@@ -120,7 +120,7 @@ def test_a_message_of_the_log_and_its_chain_in_the_graph_are_bound_together_with
     assert '<a href="#log-7" title="how it follows from the fault">7</a>' in page  # the message in the log
     assert '<a class="to-chain" href="#message-1">' in page  # where the graph is above the log
     assert '<li id="message-1" class="chained shown m1">' in page
-    assert re.search(r'<li class="step chained message m1 m2">.*?<a href="#log-7">7</a>', page)
+    assert re.search(r'<li class="step chained message inferred m1 m2">.*?<a href="#log-7">7</a>', page)
     assert ".beside:has(.m1:is(:hover,:focus-within,:target)) .m1{" in page
 
 
