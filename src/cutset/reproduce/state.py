@@ -15,6 +15,7 @@ from cutset.reproduce.front_end import AnalysedProgram, FrontEnd
 from cutset.reproduce.logs.difference import LogEntry
 from cutset.reproduce.logs.formats import LogFormats
 from cutset.reproduce.logs.reading import formats_of, read_log
+from cutset.reproduce.logs.recognition import located
 from cutset.reproduce.rounds.harness import Workload
 from cutset.reproduce.settings import FailureCase, ReproductionSettings
 
@@ -34,13 +35,18 @@ class Subject:
 
     def records_of(self, logs: Iterable[Path]) -> list[LogRecord]:
         """Of a run, by where it logged."""
-        return read_log(text_of(logs), self.formats, dialect=self.front_end.dialect)
+        return self._read(text_of(logs))
 
     def with_logs(self, *runs: Iterable[Path]) -> "Subject":
         """Read again by the formats that its failure log and the logs of runs have, all together."""
         case, dialect = self.case, self.front_end.dialect
         formats = formats_of(case.failure_log, *map(text_of, runs), pattern=case.log_pattern, dialect=dialect)
-        return replace(self, formats=formats, failure=tuple(read_log(case.failure_log, formats, dialect=dialect)))
+        subject = replace(self, formats=formats)
+        return replace(subject, failure=tuple(subject._read(case.failure_log)))  # noqa: SLF001 -- it is one of us
+
+    def _read(self, log: str) -> list[LogRecord]:
+        records = read_log(log, self.formats, dialect=self.front_end.dialect)
+        return [located(record, self.program.recognise(record)) if record.raised else record for record in records]
 
 
 def text_of(logs: Iterable[Path]) -> str:

@@ -1,7 +1,7 @@
 """What a log record shows of the program: the call that wrote it, the places its traceback leads to."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cutset.model.reproduction.log import LogRecord
 from cutset.reproduce.logs.statements import LogStatement, StatementIndex, statement_of
@@ -39,3 +39,9 @@ def sightings(record: LogRecord, statements: StatementIndex, origins: Iterable[O
     statement = statement_of(record, statements)
     seen = [Sighting(statement.key, statement)] if statement else []
     return [*seen, Sighting(f"raised at {found[0]}", None, found)] if found else seen
+
+
+def located(record: LogRecord, seen: Iterable[Sighting]) -> LogRecord:
+    """Its exception is raised where it leaves the analysed code: a fault arises there, and not deep in a library."""
+    origins = [origin for each in seen for origin in each.origins]
+    return replace(record, raised=f"{origins[-1].type} raised at {origins[-1]}") if origins else record

@@ -33,7 +33,8 @@ class PythonLogs:
         return without_decoration([_PROGRESS.sub("", line, count=1) for line in lines])
 
     def begins_trace(self, line: str) -> bool:
-        return _TRACEBACK.match(line) is not None
+        """Also with its cause, where that has no frames: an exception that arose in C code while one was raised."""
+        return _TRACEBACK.match(line) is not None or _CHAINED.match(line) is not None
 
     def continues_trace(self, trace: Sequence[str], line: str, *, formatted: bool) -> bool:
         """Until its exception was named, which is the first line that is not indented.
