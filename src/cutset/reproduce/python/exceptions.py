@@ -20,6 +20,7 @@ from itertools import groupby, zip_longest
 from cutset.reproduce.python.exception_making import Library, fault_of
 from cutset.reproduce.python.exception_table import Called, CallRule, ExceptionFault, called, table, words_of
 from cutset.reproduce.python.exception_tree import BUILTIN, ExceptionClass
+from cutset.reproduce.python.library_source import ANY_OWNER, Reached
 
 PER_HANDLER = 3  # a base class of a library catches dozens
 FROM_LOG = 4
@@ -70,7 +71,7 @@ class _Scene:
 
     library: Library
     known: tuple[_Proposal, ...]
-    own: frozenset[str]  # classes of the libraries that it may lead to
+    own: frozenset[str]  # classes of the libraries that it may lead to, and out of the process
     leads_to: frozenset[str]  # these libraries
     packages: frozenset[str]  # that are named in the calling module
     reaches_out: bool
@@ -142,7 +143,12 @@ def _scene(
         for effect in _GENERIC:
             fault = ExceptionFault(effect.partition("(")[0], effect, "something fails")
             known.append(_Proposal(fault, "more is not known of this call", Specificity.GENERIC))
-    kinds = frozenset(kind.dotted for package in own for kind in library.packages[package])
+    kinds = frozenset(
+        kind.dotted
+        for package in own
+        if not ((reached := _reached(call, resolved, package, library)) and reached.stays_inside)
+        for kind in library.packages[package]
+    )
     return _Scene(library, tuple(known), kinds, leads_to, packages, told.reaches_out, told.client, awaited)
 
 
@@ -174,13 +180,20 @@ def _from_library(
             reason = f"`{package}` derives its exceptions from it"
             fault = fault_of(kind.dotted, "", "something fails", library)
         specificity = Specificity.GUESS if vague or package not in named else Specificity.LIBRARY
-        source = library.sources.get(package)
-        reached = source.reached(resolved) if source and resolved.startswith(f"{package}.") else None
+        reached = _reached(call, resolved, package, library)
         if reached and (where := reached.raised.get(kind.dotted.rpartition(".")[2])):
             reason, specificity = f"`{where}` of `{package}` raises it, which this call leads to", Specificity.SOURCE
         elif (reached and reached.stays_inside) or not sounds:
             specificity = Specificity.GUESS
         yield _Proposal(fault, reason, specificity)
+
+
+def _reached(call: str, resolved: str, package: str, library: Library) -> Reached | None:
+    """What a call leads to in a package that it may be of."""
+    source = library.sources.get(package)
+    if source is None or (resolved and not resolved.startswith(f"{package}.")):
+        return None
+    return source.reached(resolved or f"{ANY_OWNER}.{call.rpartition('.')[2]}")
 
 
 def _defining(call: str, packages: Iterable[str], library: Library) -> frozenset[str]:

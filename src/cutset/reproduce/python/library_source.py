@@ -2,8 +2,9 @@
 
 The JVM declares what a method throws. Here, a function raises what its `raise` statements and its docstring name, and
 what the functions that it calls do, a few calls deep; which function is called is told by its name alone. That finds
-what a call can raise, never what it cannot, unless all that it leads to is seen: a constructor that only keeps its
-arguments. Where texts of errors come from is found likewise: `raise ConnectionError("Connection closed by server.")`.
+what a call can raise. What it hardly can is told by names as well: nothing that a constructor or `select(…).where`
+calls sounds as if it left the process. Where texts of errors come from is found likewise: `raise
+ConnectionError("Connection closed by server.")`.
 """
 
 import re
@@ -11,8 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cutset.reproduce.python.exception_table import words_of
+
 DEEPEST = 5  # calls: those of a client down to its socket
+NEAR = 3  # calls within which one that reaches out is seen as such
+ANY_OWNER = "?"
 SAME_NAME = 4  # functions of one name: of more, none is followed
+MOST_BEGUN = 12  # likewise, where a call begins: all of them count
 NOT_SHIPPED = frozenset({"tests", "test", "testing", "__pycache__"})
 SHORTEST_TEXT = 10  # characters of an error's text that are not said by chance
 
@@ -21,11 +27,13 @@ _RAISED = re.compile(r"^[ \t]*raise[ \t]+([A-Za-z_][\w.]*)|:raises?[ \t]+([\w.]+
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)[ \t]*\(")
 _RAISED_TEXT = re.compile(r"""\braise[ \t]+([A-Za-z_][\w.]*)\(\s*f?(["'])((?:(?!\2)[^\\\n])*)\2\s*[,)%.]""")
 _FIELD = re.compile(r"\{[^{}]*\}|%[a-z]")
-# Calls that reach out of the process, by name: what they raise passes through whoever calls them.
+_LONG_TEXT = re.compile(r"""(\"{3}|'{3}).*?\1""", re.DOTALL)
+# Words in the names of functions that reach out of the process: what they raise passes through whoever calls them.
 _OUTSIDE_TEXT = (
-    "accept acquire communicate connect create_connection execute fetch flush get_connection getaddrinfo getresponse "
-    "mkdir open open_connection poll read readexactly readline recv recv_into rename replace request run select "
-    "send sendall sendto stat submit unlink urlopen urandom wait wait_for write"
+    "accept acquire begin call command commit communicate connect connection cursor deliver download execute "
+    "fetch fetchall fetchmany fetchone flush getaddrinfo getresponse invoke login mkdir open perform ping poll "
+    "publish read readexactly readline recv rename request retry rollback run send sendall sendto socket stat "
+    "submit subscribe transport unlink upload urlopen wait write"
 )
 _OUTSIDE = frozenset(_OUTSIDE_TEXT.split())
 # Names that containers have as well, so that the library's own functions of this name are hardly meant.
@@ -64,9 +72,11 @@ class LibrarySource:
     _reached: dict[str, Reached | None] = field(default_factory=dict)
 
     def reached(self, dotted: str) -> Reached | None:
-        """By what the function or class of this name leads to; None if there is no such."""
+        """What the function or class of this name leads to; None if there is none, or too many. `?.name` is a method of
+        something that is not known."""
         if dotted not in self._reached:
-            self._reached[dotted] = self._reach(*dotted.split(".")[-2:])
+            owner, _, name = dotted.rpartition(".")
+            self._reached[dotted] = self._reach(owner.rpartition(".")[2], name)
         return self._reached[dotted]
 
     def raised_texts(self) -> Iterator[RaisedText]:
@@ -82,32 +92,40 @@ class LibrarySource:
         text = self.texts[self.modules.index(module)]
         return re.search(rf"\bimport\s+(?:\([^)]*|[^\n(]*)\b{name}\b|^class {name}\b", text, re.MULTILINE) is not None
 
-    def _reach(self, owner: str, name: str = "") -> Reached | None:
-        begun = [one for one in self.functions.get(name, ()) if one[0] == owner]
-        begun = begun or [one for one in self.functions.get("__init__", ()) if one[0] == (name or owner)]
-        begun = begun or list(self.functions.get(name, ()))[: SAME_NAME + 1]
-        if not 0 < len(begun) <= SAME_NAME:
+    def _reach(self, owner: str, name: str) -> Reached | None:
+        if not (begun := self._begun(owner, name)):
             return None
         raised: dict[str, str] = {}
-        stays_inside = True
-        level, seen = begun, set(begun)
-        for _ in range(DEEPEST):
+        stays_inside = not _reaches_out(name)
+        level, seen = list(begun), set(begun)
+        for depth in range(DEEPEST):
             following: list[_Span] = []
             for function in level:
-                owner, at, start, end = function
+                class_name, at, start, end = function
                 body = self.texts[at][start:end]
                 where = _DEFINED.match(body)
-                shown = ".".join(filter(None, [owner, where[3] if where else ""]))
+                shown = ".".join(filter(None, [class_name, where[3] if where else ""]))
                 for match in _RAISED.finditer(body):
                     raised.setdefault((match[1] or match[2]).rpartition(".")[2], shown)
-                for called in _CALLED.findall(body, where.end() if where else 0):
-                    found = self._called(owner, called)
-                    unclear = not found and called in self.functions and called not in _INSIDE
-                    stays_inside = stays_inside and not unclear and called not in _OUTSIDE
-                    following += [one for one in found if one not in seen]
-                    seen.update(found)
+                for called in _CALLED.findall(_LONG_TEXT.sub("", body[where.end() if where else 0 :])):
+                    stays_inside = stays_inside and (depth >= NEAR or not _reaches_out(called))
+                    following += [one for one in self._called(class_name, called) if one not in seen]
+                    seen.update(following)
             level = following
-        return Reached(raised, stays_inside and not level)
+        return Reached(raised, stays_inside)
+
+    def _begun(self, owner: str, name: str) -> tuple[_Span, ...]:
+        """The method, the constructor, the function; else whatever has this name, unless that is too much."""
+        named = self.functions.get(name, ())
+        for found in (
+            [one for one in named if one[0] == owner],
+            [one for one in self.functions.get("__init__", ()) if one[0] == name],
+            [one for one in named if not one[0] and owner != ANY_OWNER],
+            named,
+        ):
+            if found:
+                return tuple(found) if len(found) <= MOST_BEGUN else ()
+        return ()
 
     def _called(self, owner: str, name: str) -> tuple[_Span, ...]:
         if name in _INSIDE:
@@ -148,5 +166,9 @@ def _definitions(text: str) -> Iterator[tuple[str, str, int, int]]:
             classes.pop()
         if match[2]:
             classes.append((depth, match[3]))
-        else:
+        elif not text[match.start() : end].rstrip().endswith("..."):  # an overload
             yield classes[-1][1] if classes else "", match[3], match.start(), end
+
+
+def _reaches_out(name: str) -> bool:
+    return not _OUTSIDE.isdisjoint(words_of(name))

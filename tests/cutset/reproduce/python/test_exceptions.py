@@ -302,12 +302,23 @@ def test_an_exception_of_a_library_that_the_call_does_not_lead_into_is_not_propo
 
 
 def test_a_library_that_defines_what_is_called_goes_before_one_that_does_not(tmp_path):
-    for name, text in {"store": "def fetch(): ...", "shop": "def buy(): ..."}.items():
+    for name, text in {"store": "def fetch(): send()", "shop": "def buy(): send()"}.items():
         (tmp_path / f"{name}.py").write_text(text)
     both = [ExceptionClass(f"{name}.ConnectionError", ("Exception",), "{message}", 0) for name in ("shop", "store")]
     library = library_of(both, {name: read_library(tmp_path / f"{name}.py") for name in ("shop", "store")})
     found = candidates("self.client.fetch", "", [], [], library, imports=["shop", "store"])
     assert [c.effect.partition(".")[0] for c in found if c.specificity == Specificity.LIBRARY] == ["store"]
+
+
+def test_what_a_library_does_inside_the_process_raises_nothing_of_the_outside(tmp_path):
+    (tmp_path / "store.py").write_text("def where(self): return Query(self)\ndef execute(self): self.wire.send(self)\n")
+    classes = [ExceptionClass("store.ConnectionError", ("Exception",), "{message}", 0)]
+    library = library_of(classes, {"store": read_library(tmp_path / "store.py")})
+    logged = [("store.ConnectionError", "gone")]
+    for call, founded in {"query.where": False, "query.execute": True, "query.unheard": True}.items():
+        for in_log in ([], logged):
+            found = candidates(call, "", [], in_log, library, imports=["store"])
+            assert found[0].founded == founded, call
 
 
 def test_the_base_of_a_library_without_faults_is_a_guess():

@@ -71,6 +71,17 @@ def test_a_constructor_that_only_keeps_its_arguments_stays_inside(library):
         assert not reached.raised
 
 
+def test_a_method_of_something_unknown_is_found_by_its_name(library):
+    assert not library.reached("?.fetch").stays_inside
+    assert library.reached("?.parse").stays_inside
+
+
+def test_examples_in_docstrings_and_overloads_are_no_calls(tmp_path):
+    stubs = "@overload\ndef where(a): ...\n" * 20
+    (tmp_path / "wire.py").write_text(f'{stubs}def where(a):\n    """As in::\n\n    conn.execute(where(a))\n    """\n')
+    assert read_library(tmp_path / "wire.py").reached("wire.where").stays_inside
+
+
 def test_what_is_not_there_tells_nothing(library):
     assert library.reached("wires.nobody") is None
     assert library.reached("wires") is None
