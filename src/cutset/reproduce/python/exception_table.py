@@ -154,7 +154,10 @@ def _by_callee(call: str, resolved: str, *, awaited: bool) -> Called:
     # standard library, but not in the table, does not leave the process.
     parts = resolved.split(".")
     modules = [".".join(parts[:end]) for end in range(1, len(parts))] + ["builtins"] * (len(parts) > 1)
-    fitting = [pair for pair in _fitting(*_parts(call), modules, awaited=awaited) if pair[1]]
+    receiver, name = _parts(call)
+    if not receiver:
+        return _HARMLESS  # a class or function that the table would have
+    fitting = [pair for pair in _fitting(receiver, name, modules, awaited=awaited) if pair[1]]
     return Called(tuple(fitting), reaches_out=True, standard=True, vague=False) if fitting else _HARMLESS
 
 

@@ -68,3 +68,8 @@ def test_methods_of_what_a_function_of_the_standard_library_returns_are_found_by
     for resolved in ("io.BytesIO.write", "threading.Event.wait", "queue.Queue.get", "re.compile.match", "str.strip"):
         name = resolved.rpartition(".")[2]
         assert not called(f"x.{name}", resolved, [], awaited=False).reaches_out, resolved
+
+
+def test_a_class_of_the_standard_library_that_the_table_lacks_does_not_leave_the_process():
+    assert not called("Path", "pathlib.Path", ["pathlib"], awaited=False).reaches_out
+    assert called("Path('x').write_text", "pathlib.Path.write_text", ["pathlib"], awaited=False).reaches_out
