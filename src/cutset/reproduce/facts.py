@@ -39,7 +39,7 @@ class LogReader:
 
     def texts_of(self, observables: Iterable[Observable], failure: Iterable[LogRecord]) -> dict[str, str]:
         """By key: the first line of its first message in the failure log; of what is missing there, in a good run."""
-        by_line = {(record.line, key): text for record in failure for key, text in self.keys_of(record)}
+        by_line = {(record.line, key): _first_line(text) for record in failure for key, text in self.keys_of(record)}
         texts: dict[str, str] = {}
         for each in observables:
             usual = self._texts.get(each.key.removeprefix(_ABSENT), each.key)
@@ -56,7 +56,7 @@ class LogReader:
     def keys_of(self, record: LogRecord) -> list[tuple[str, str]]:
         """Of its message and of its traceback, each with its text."""
         seen = {bool(each.origins): each for each in self._program.recognise(record)}
-        texts = {False: record.message.partition("\n")[0], True: record.raised}
+        texts = {False: record.message, True: record.raised}
         by_text = {key == record.raised: key for key in text_keys(record)}
         return [
             (self._key(seen[kind], texts[kind]) if kind in seen else by_text[kind], texts[kind])
@@ -68,7 +68,7 @@ class LogReader:
         finer = f"{seen.key}{_SAYS}{self._says(seen.key, text)}" if self._says else seen.key
         for key in (seen.key, finer):  # what is missing is missing whatever it would have said
             self.sightings.setdefault(key, replace(seen, key=key))
-            self._texts.setdefault(key, text or key)
+            self._texts.setdefault(key, _first_line(text) or key)
         return finer
 
 
@@ -81,23 +81,33 @@ def choose_reader(
     values that should be the same, unless most of them are others: those are of another workload.
     """
     plain = LogReader(program)
-    texts: list[dict[str, set[str]]] = []
-    for records in good:
-        texts.append({})
-        for key, text in (found for record in records for found in plain.keys_of(record)):
-            texts[-1].setdefault(key, set()).add(text)
-    steady = steady_values(texts)
-    for says, most in ((None, 1.0), (_words, 1.0), (lambda key, text: steady(key, text) or _words(key, text), _MOST)):
-        reader = LogReader(program, says)
-        usual = {entry.key for records in good for entry in reader.entries(records)}
-        seen = [entry.key for entry in reader.entries(failure) if entry.key in reader.sightings]
-        if 0 < sum(key not in usual for key in seen) <= most * len(seen):
-            return reader
-    return plain
+    if _says_news(plain, failure, good):
+        return plain
+    steady = steady_values([_texts_by_key(plain, records) for records in good])
+    by_words = LogReader(program, lambda _, text: sanitise(text))
+    by_values = LogReader(program, lambda key, text: steady(key, text) or sanitise(text))
+    if _says_news(by_words, failure, good):
+        return by_words
+    return by_values if _says_news(by_values, failure, good, _MOST) else plain
 
 
-def _words(_: str, text: str) -> str:
-    return sanitise(text)
+def _says_news(
+    reader: LogReader, failure: Sequence[LogRecord], good: Sequence[Sequence[LogRecord]], most: float = 1.0
+) -> bool:
+    usual = {entry.key for records in good for entry in reader.entries(records)}
+    seen = [entry.key for entry in reader.entries(failure) if entry.key in reader.sightings]
+    return 0 < sum(key not in usual for key in seen) <= most * len(seen)
+
+
+def _texts_by_key(reader: LogReader, records: Iterable[LogRecord]) -> dict[str, set[str]]:
+    texts: dict[str, set[str]] = {}
+    for key, text in (found for record in records for found in reader.keys_of(record)):
+        texts.setdefault(key, set()).add(text)
+    return texts
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
 
 
 def _statement(key: str) -> str:

@@ -86,11 +86,11 @@ def _orderly(good: Sequence[_Log]) -> set[str]:
 
 
 def _texts(log: _Log) -> _Texts:
-    """The first lines of messages that have values."""
+    """Messages that have values."""
     found: _Texts = defaultdict(set)
     for entry in log.entries:
-        if "*" in entry.key:
-            found[entry.key].add(_text(log, entry))
+        if "*" in entry.key or "\n" in log.records[entry.line].message:
+            found[entry.key].add(entry.key if _is_raised(log, entry) else log.records[entry.line].message)
     return dict(found)
 
 
@@ -105,5 +105,9 @@ def _first_of(keys: Collection[str], log: _Log, apart: Sequence[LogEntry]) -> tu
 
 
 def _text(log: _Log, entry: LogEntry) -> str:
-    record = log.records[entry.line]
-    return entry.key if entry.key == record.raised else record.message.partition("\n")[0]
+    return entry.key if _is_raised(log, entry) else log.records[entry.line].message.partition("\n")[0]
+
+
+def _is_raised(log: _Log, entry: LogEntry) -> bool:
+    """It is the entry of a traceback."""
+    return entry.key == log.records[entry.line].raised

@@ -7,13 +7,11 @@ logs have, as several programs often write to one file.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-import orjson
-
 from cutset.errors import InputError, UsageError
+from cutset.reproduce.logs.fields import LoggedLine, json_line, key_value_line, thread_of
 from cutset.reproduce.logs.levels import LEVELS, usual_level
 
 _SAMPLE = 5_000  # lines of a log that decide on its formats
@@ -76,35 +74,16 @@ _LAYOUTS = (  # strict before loose
 )
 _LOOSE_LAYOUTS = ("level time message", "level message", "time message")  # only where they explain most of each log
 _OTHER_PATTERNS = (
-    rf"\[{_TIME}: {_LEVEL}/(?P<process>[^\]]+)\] (?P<message>.*)",  # Celery
+    rf"\[{_TIME}: {_LEVEL}/(?P<process>[^\]]+)\] (?:[\w.]+\[[0-9a-f-]{{36}}\]: )?(?P<message>.*)",  # Celery, its tasks
     rf"\[{_TIME}\] {_LEVEL} in (?P<logger>[\w.]+): (?P<message>.*)",  # Flask
     rf"\[{_TIME}\] \{{[^}}]+\}} {_LEVEL} - (?P<message>.*)",  # Airflow
     r"\[(?P<level>[DIWEC]) \d{6} \d\d:\d\d:\d\d (?P<logger>[\w.]+):\d+\] (?P<message>.*)",  # Tornado
     r"(?P<level>[IWEF])\d{4} [\d:.]+ +(?P<thread>\d+) [\w./-]+:\d+\] (?P<message>.*)",  # glog
     rf"{_MONTH} [ \d]\d {_CLOCK} \S+ (?P<logger>[^\s:\[\]]+)(?:\[(?P<process>\d+)\])?: (?P<message>.*)",  # syslog
     rf"{_LEVEL}:(?P<logger>[^\s:]+):(?P<message>.*)",  # logging.BASIC_FORMAT
+    rf"(?:\S{{1,99}} \S{{1,99}} \S{{1,99}} )?\[{_TIME}\] (?P<message>\"[A-Z]{{3,10}} .*)",  # requests: Django, gunicorn
 )
 _NAME_AT_END = re.compile(r"(?<! ) +\[(?P<logger>[\w.]+)\](?=$| [\w.]+=)")  # structlog's console: after the event
-_PAIR = re.compile(r"""(?<![\w.])([A-Za-z_][\w.]*)=("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"']\S*|)(?=\s|$)""")
-
-_MESSAGE_KEYS = ("message", "msg", "event", "body", "text", "log")
-_LEVEL_KEYS = ("level", "levelname", "severity", "log.level", "level_name", "lvl", "levelno")
-_LOGGER_KEYS = ("logger", "name", "logger_name", "log.logger", "module")
-_THREAD_KEYS = ("thread", "threadName", "thread_name", "taskName", "task", "process.thread.name")
-_PROCESS_KEYS = ("processName", "process_name", "pid", "process", "process.pid")
-_TRACEBACK_KEYS = ("exc_info", "exception", "traceback", "exc_text", "stack", "error.stack_trace", "stack_trace")
-
-
-@dataclass(frozen=True, slots=True)
-class LoggedLine:
-    """A line that begins a record, by its fields."""
-
-    message: str  # may have several lines
-    thread: str = ""
-    logger: str = ""
-    level: str = ""
-    traceback: tuple[str, ...] = ()
-
 
 LogFormat = Callable[[str], LoggedLine | None]
 LogFormats = Sequence[LogFormat]  # in the order in which a line should be tried with them
@@ -166,50 +145,8 @@ def _by_pattern(regex: re.Pattern[str], line: str) -> LoggedLine | None:
     message, logger = found["message"] or "", fields.get("logger", "")
     if not logger and (named := _NAME_AT_END.search(message)):
         message, logger = message[: named.start()] + message[named.end() :], named["logger"]
-    thread = _thread(fields.get("process", ""), fields.get("thread", ""))
+    thread = thread_of(fields.get("process", ""), fields.get("thread", ""))
     return LoggedLine(message, thread, logger, usual_level(fields.get("level", "")))
-
-
-def _json_line(line: str) -> LoggedLine | None:
-    if not (line.startswith("{") and line.rstrip().endswith("}")):
-        return None
-    try:
-        return _by_keys(orjson.loads(line))
-    except orjson.JSONDecodeError:
-        return None
-
-
-def _key_value_line(line: str) -> LoggedLine | None:
-    if "=" not in line:
-        return None
-    pairs = {key: value[1:-1] if value[:1] in {'"', "'"} else value for key, value in _PAIR.findall(line)}
-    return _by_keys(pairs) if any(key in pairs for key in _LEVEL_KEYS) and _PAIR.match(line) else None
-
-
-def _by_keys(record: dict[str, object]) -> LoggedLine | None:
-    message = _value(record, _MESSAGE_KEYS)
-    if not message:
-        return None
-    traceback = _value(record, _TRACEBACK_KEYS)
-    return LoggedLine(
-        message.rstrip("\n"),
-        _thread(_value(record, _PROCESS_KEYS), _value(record, _THREAD_KEYS)),
-        _value(record, _LOGGER_KEYS),
-        usual_level(_value(record, _LEVEL_KEYS)),
-        tuple(traceback.rstrip("\n").split("\n")) if "\n" in traceback else (),
-    )
-
-
-def _value(record: dict[str, object], keys: Sequence[str]) -> str:
-    for key in keys:
-        value = record.get(key)
-        if isinstance(value, str | int | float) and value != "" and not isinstance(value, bool):
-            return str(value)
-    return ""
-
-
-def _thread(process: str, thread: str) -> str:
-    return f"{process}/{thread}" if process and thread else process or thread
 
 
 def _compiled(layout: str) -> str:
@@ -225,7 +162,7 @@ def _matching(pattern: str) -> LogFormat:
 
 
 _PATTERNS = (*_OTHER_PATTERNS, *map(_compiled, _LAYOUTS))
-_STRICT = (_json_line, _key_value_line, *map(_matching, _PATTERNS))
+_STRICT = (json_line, key_value_line, *map(_matching, _PATTERNS))
 _LOOSE = tuple(_matching(_compiled(layout)) for layout in _LOOSE_LAYOUTS)
 # A level of the program's own is one where the same format has a level that is known.
 _WITH_OWN_LEVELS = {

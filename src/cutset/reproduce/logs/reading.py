@@ -12,8 +12,10 @@ from itertools import takewhile
 
 from cutset.model.reproduction.log import LogRecord
 from cutset.reproduce.logs.dialect import LogDialect, NumberedLine
-from cutset.reproduce.logs.formats import LogFormats, LoggedLine, choose_formats, users_format
+from cutset.reproduce.logs.fields import LoggedLine
+from cutset.reproduce.logs.formats import LogFormats, choose_formats, users_format
 from cutset.reproduce.logs.levels import HARMLESS
+from cutset.reproduce.logs.shipping import unwrapped
 
 _TORN = 50  # lines of others that may come between two of a traceback
 _FOLDED = 5  # lines between a log message and its traceback that are taken for more of the message
@@ -62,7 +64,7 @@ def _numbered(log: str | Iterable[str], dialect: LogDialect) -> list[NumberedLin
     lines = [_ANSI.sub("", line.rstrip("\r\n")) for line in text]
     if isinstance(log, str) and lines and not lines[-1]:
         lines.pop()  # what follows the last line's end is no line
-    return dialect.undecorated(lines)
+    return dialect.undecorated(unwrapped(lines))
 
 
 def _drafts(lines: Iterable[NumberedLine], formats: LogFormats, dialect: LogDialect) -> list[_Draft]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from cutset.reproduce.logs.dialect import NumberedLine
 from cutset.reproduce.python.pytest_output import without_decoration
+from cutset.reproduce.python.rich_tracebacks import without_boxes
 
 HEADER = "Traceback (most recent call last):"
 _PROGRESS = re.compile(r"\A[.EFsx]{1,200}(?=\[?\d{4}-\d\d-\d\d)")  # unittest's dots, before the first line of a test
@@ -30,7 +31,7 @@ class PythonLogs:
     """The `LogDialect` of Python."""
 
     def undecorated(self, lines: Sequence[str]) -> list[NumberedLine]:
-        return without_decoration([_PROGRESS.sub("", line, count=1) for line in lines])
+        return list(without_boxes(without_decoration([_PROGRESS.sub("", line, count=1) for line in lines])))
 
     def begins_trace(self, line: str) -> bool:
         """Also with its cause, where that has no frames: an exception that arose in C code while one was raised."""

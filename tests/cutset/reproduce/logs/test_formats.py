@@ -1,18 +1,9 @@
-import json
-
 import pytest
 from tests.samples.small_programs import read_python_log
 
 from cutset.errors import InputError, UsageError
 from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.python.log_dialect import PythonLogs
-
-TRACEBACK = [
-    "Traceback (most recent call last):",
-    '  File "/srv/app/store.py", line 12, in save',
-    "    self.file.write(data)",
-    "OSError: [Errno 28] No space left on device",
-]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +34,11 @@ TRACEBACK = [
         (".2022-05-10 16:25:27,880 - INFO  [x [y:1]:Data$Z@9] - go", "x [y:1]", "Data$Z@9", "INFO", "go"),
         ("12:00:00 INFO starting", "", "", "INFO", "starting"),
         ('time=12:00 level=info msg="hello there" logger=shop thread=T-1', "T-1", "shop", "INFO", "hello there"),
-        ("event='order placed' level='error' order=7", "", "", "ERROR", "order placed"),
+        ("event='order placed' level='error' order=7", "", "", "ERROR", "order placed\norder=7"),
+        ('[18/Nov/2026 04:11:09] "GET /a HTTP/1.1" 500 145', "", "", "", '"GET /a HTTP/1.1" 500 145'),
+        ('127.0.0.1 - - [18/Nov/2026:04:11:09 +0000] "GET / HTTP/1.1" 200 5', "", "", "", '"GET / HTTP/1.1" 200 5'),
+        ("[2024-01-01 12:00:00,1: INFO/W-1] add[6b1e9d2c-41aa-4f0b-9d7e-0123456789ab]: up", "W-1", "", "INFO", "up"),
+        ("[2024-01-01 12:00:00,1: INFO/W-1] Task add[6b1e] received", "W-1", "", "INFO", "Task add[6b1e] received"),
         ("\x1b[32m2024-01-01 12:00:00\x1b[0m \x1b[1mINFO\x1b[0m [T] a: b", "T", "a", "INFO", "b"),
         ("Loading model...", "", "", "", "Loading model..."),
     ],
@@ -51,20 +46,6 @@ TRACEBACK = [
 def test_a_line_of_a_common_format_is_read_into_its_fields(line, thread, logger, level, message):
     (record,) = read_python_log(line)
     assert (record.thread, record.logger, record.level, record.message) == (thread, logger, level, message)
-
-
-def test_json_lines_are_read_by_their_usual_keys():
-    lines = [
-        json.dumps(
-            {"asctime": "now", "levelname": "ERROR", "name": "shop.cart", "message": "gone", "threadName": "T-1"}
-        ),
-        json.dumps({"severity": "warning", "logger": "x", "event": "slow", "exception": "\n".join(TRACEBACK)}),
-        json.dumps({"level": 40, "msg": "late", "pid": 17}),
-    ]
-    first, second, third = read_python_log("\n".join(lines))
-    assert (first.level, first.logger, first.message, first.thread) == ("ERROR", "shop.cart", "gone", "T-1")
-    assert (second.level, second.message, second.traceback) == ("WARNING", "slow", tuple(TRACEBACK))
-    assert (third.level, third.message, third.thread) == ("ERROR", "late", "17")
 
 
 def test_a_log_with_two_formats_is_read_by_both():
