@@ -1,14 +1,23 @@
 """The program's logging calls, with what is known of their messages before it runs.
 
 A message is known where the call has it, where a variable got it shortly before, or where the caller of a function
-that logs its parameter has it.
+that logs its parameter has it. Functions that write what they are given to a log of their own are loggers: what they
+put around it is not known.
 """
 
 from collections import defaultdict
 
 from cutset.reproduce.logs.levels import usual_level
 from cutset.reproduce.logs.statements import LogStatement, Parts, joined, pattern_of
-from cutset.reproduce.python.loggers import LEVELS, OWN_KEYWORDS, is_logging, logger_name, logger_names, message_slot
+from cutset.reproduce.python.loggers import (
+    LEVELS,
+    OWN_KEYWORDS,
+    is_logging,
+    logger_name,
+    logger_names,
+    message_slot,
+    own_loggers,
+)
 from cutset.reproduce.python.messages import brace_parts, percent_parts
 from cutset.reproduce.python.syntax import EventKind, PythonProgram, Write
 
@@ -43,7 +52,7 @@ def log_statements(program: PythonProgram, *, prints: bool = False) -> list[LogS
             _statement(program, index, _formatted(program, index, slot, parts), level, logger or "")
             for parts in variants or [(None,)]
         )
-    return found + _relayed(program, relays)
+    return found + _relayed(program, relays) + _relayed(program, own_loggers(program), framed=True)
 
 
 def _variants(before: list[Write]) -> list[Parts]:
@@ -52,7 +61,8 @@ def _variants(before: list[Write]) -> list[Parts]:
     return [joined([*write.parts, *grown]) for write in before[-_VARIANTS:] if not write.adds]
 
 
-def _relayed(program: PythonProgram, relays: dict[tuple[int, str], str]) -> list[LogStatement]:
+def _relayed(program: PythonProgram, relays: dict[tuple[int, str], str], *, framed: bool = False) -> list[LogStatement]:
+    """`framed`: something is written around the message."""
     found: list[LogStatement] = []
     for _ in range(_WRAPPERS):
         if not relays:
@@ -67,10 +77,14 @@ def _relayed(program: PythonProgram, relays: dict[tuple[int, str], str]) -> list
                     slot = _slot(program, callee, parameter)
                     text = next((parts for at, parts in event.texts if at in (slot, parameter)), None)
                     named = next((chain for at, chain in event.passed if at in (slot, parameter)), ("",))
+                    caller = program.functions[event.function]
                     if text is not None:
-                        found.append(_statement(program, index, _formatted(program, index, slot, text), level, ""))
-                    elif len(named) == 1 and named[0] in program.functions[event.function].parameters:
-                        relays[event.function, named[0]] = level
+                        parts = _formatted(program, index, slot, text)
+                        found.append(
+                            _statement(program, index, joined([None, *parts, None]) if framed else parts, level, "")
+                        )
+                    elif len(named) == 1 and named[0] in caller.parameters:
+                        relays[event.function, named[0]] = LEVELS.get(caller.name.rpartition(".")[2]) or level
     return found
 
 

@@ -1,10 +1,10 @@
-"""Which calls write to a log, where their message is, and what their logger is called."""
+"""Which calls write to a log, where their message is, what their logger is called; which functions are loggers."""
 
 import re
 from collections import defaultdict
 from collections.abc import Mapping
 
-from cutset.reproduce.python.syntax import RESULT, CodeEvent, Module, PythonProgram
+from cutset.reproduce.python.syntax import RESULT, CodeEvent, EventKind, Module, PythonProgram
 
 LEVELS = {
     "debug": "DEBUG",
@@ -25,6 +25,9 @@ OWN_KEYWORDS = {"exc_info", "extra", "stack_info", "stacklevel", "level", "categ
 _MESSAGE_KEYWORDS = ("msg", "message", "event")
 _LOGGER = re.compile(r"(?i:(?:^|_)log(?:ging)?s?$|logger$)|[a-z]Log$")
 _MAKERS = re.compile(r"\b(?:getLogger|get_logger|bind|new|opt|getChild|LoggerAdapter|get_task_logger|unbind)\(")
+_OUTPUT = re.compile(r"(?:^|_)(?:log\w*|std(?:err|out)|out(?:put)?|file|fh|fp|f)$")
+_SAID = {"msg", "message", "text", "line", "event", "fmt"}  # parameters that are what a function has to say
+_LOGGING_CALLS = 15  # a logger of the program's own does no more: it looks at the time, formats, writes, flushes
 _FACTORIES = {"getLogger", "get_logger", "get_task_logger"}
 
 
@@ -76,3 +79,27 @@ def logger_name(names: Mapping[tuple[str, str], str], module: Module, event: Cod
         return names.get((module.name, variable))
     source, _, original = module.imports.get(variable, ("",))[0].rpartition(".")
     return names.get((source, original))
+
+
+def own_loggers(program: PythonProgram) -> dict[tuple[int, str], str]:
+    """Functions that do no more than write what they are given to a log: which parameter it is, and at which level."""
+    calls: dict[int, list[int]] = defaultdict(list)
+    for index, event in enumerate(program.events):
+        if event.kind is EventKind.CALL:
+            calls[event.function].append(index)
+    found = {}
+    for number, made in calls.items():
+        row = program.functions[number]
+        said = next((name for name in row.parameters if name in _SAID), None)
+        if said is None or len(made) > _LOGGING_CALLS or any(program.callees[index] for index in made):
+            continue
+        if any(_writes(program.events[index]) for index in made):
+            found[number, said] = LEVELS.get(row.name.rpartition(".")[2], "")
+    return found
+
+
+def _writes(event: CodeEvent) -> bool:
+    chain = event.chain
+    if chain in (("print",), ("os", "write")):
+        return True
+    return len(chain) > 1 and chain[-1] == "write" and _OUTPUT.search(chain[-2]) is not None

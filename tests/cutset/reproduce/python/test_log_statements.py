@@ -145,6 +145,39 @@ def test_what_only_looks_like_logging_is_none(tmp_path):
     )
 
 
+OWN = """
+import sys, time
+
+def say(message):
+    sys.stdout.write(f"{time.time():.0f} {message}\\n")
+    sys.stdout.flush()
+
+class Console:
+    def _write(self, level, text):
+        print(time.strftime("%H:%M:%S"), level, text)
+
+    def warning(self, text):
+        self._write("WARNING", text)
+
+def work(console: Console, n):
+    say("order %s is placed" % n)
+    console.warning(f"order {n} waits")
+    send("order is sent")
+
+def send(line):
+    socket.write(line)
+"""
+
+
+def test_functions_that_write_what_they_are_given_are_loggers(tmp_path):
+    statements = _statements(tmp_path, OWN)
+    assert _matched(statements, "1700000000 order 7 is placed") == "app:16"
+    assert _matched(statements, "12:00:00 WARNING order 7 waits") == "app:17"
+    assert _matched(statements, "order 7 waits", level="WARNING") == "app:17"
+    assert _matched(statements, "order 7 waits", level="ERROR") == ""
+    assert _matched(statements, "order is sent") == ""  # to whom it may concern
+
+
 _PIECES = st.text(alphabet="ab %{}.*(\n", max_size=6)
 
 

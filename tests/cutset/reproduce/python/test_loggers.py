@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from tests.samples.small_programs import read_app
 
-from cutset.reproduce.python.loggers import is_logging, logger_name, logger_names, message_slot
+from cutset.reproduce.python.loggers import is_logging, logger_name, logger_names, message_slot, own_loggers
 from cutset.reproduce.python.syntax import CodeEvent, EventKind, PythonProgram
 
 SOURCE = """
@@ -71,3 +71,22 @@ def test_the_message_is_where_the_call_has_it(tmp_path: Path, text: str, slot: i
 def test_a_logger_is_called_as_it_was_made(tmp_path: Path, text: str, name: str | None):
     program, event = call(tmp_path, text)
     assert logger_name(logger_names(program), program.modules["app"], event) == name
+
+
+@pytest.mark.parametrize(
+    ("body", "is_own"),
+    [
+        ("print(time.time(), message)", True),
+        ("with open('a.log', 'a') as log_file:\n        log_file.write(message)", True),
+        ("sys.stderr.write(message + chr(10))\n    sys.stderr.flush()", True),
+        ("self.sock.write(message)", False),
+        ("print(message)\n    g()", False),  # it does more
+        ("return message.upper()", False),
+    ],
+)
+def test_a_function_that_only_writes_what_it_is_given_is_a_logger(tmp_path: Path, body: str, is_own: bool):
+    program = read_app(tmp_path, f"def g():\n    pass\n\ndef warning(self, message):\n    {body}\n")
+    found = {
+        (program.functions[function].name, name): level for (function, name), level in own_loggers(program).items()
+    }
+    assert found == ({("warning", "message"): "WARNING"} if is_own else {})
