@@ -39,6 +39,11 @@ def test_patterns_of_the_table_prefer_the_special_rule():
     assert not called("", "base64.b64encode", [], awaited=False).reaches_out
 
 
+def test_to_name_a_file_is_not_to_use_it():
+    assert not called("Path", "pathlib.Path", ["pathlib"], awaited=False).reaches_out
+    assert called("Path(name).open", "pathlib.Path.open", ["pathlib"], awaited=False).reaches_out
+
+
 def test_the_receiver_s_name_ranks_the_rules_of_an_ambiguous_method():
     assert called("self._sock.read", "", [], awaited=False).rules[0][0].what == "reading from a connection"
     assert called("self._file.read", "", [], awaited=False).rules[0][0].what == "reading from a file"
