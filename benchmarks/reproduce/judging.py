@@ -54,6 +54,7 @@ def judge(
         "grade": result.grade.name,
         "found_in_round": best.round,
         "unlike": best.unlike,
+        "values": best.agreement.values,
         "site": str(fault.site),
         "occurrence": fault.occurrence,
         "within": fault.within,

@@ -2,8 +2,8 @@
 
 A symptom may have several causes, and the failure log tells them apart. So the search goes on next to what did it
 (other exceptions at that moment, the same at neighbouring moments) and, by turns, at the best of the other sites, until
-so many rounds in a row brought nothing that explains the log better. While a message of the failure log is missing,
-what was found is hardly the cause, and the search is more patient.
+so many rounds in a row brought nothing that explains the log better. While the log differs, what was found may not be
+the cause, and the search is more patient.
 """
 
 from collections.abc import AsyncIterator
@@ -13,7 +13,7 @@ from cutset.reproduce.attempt import attempt, take
 from cutset.reproduce.explorer import PlannedRound
 from cutset.reproduce.state import ReproductionState
 
-PATIENCE = 2  # times as many rounds while a message is missing
+PATIENCE = 2  # times as many rounds while the log differs
 
 
 async def come_closer(state: ReproductionState) -> AsyncIterator[RoundFinished]:
@@ -21,7 +21,7 @@ async def come_closer(state: ReproductionState) -> AsyncIterator[RoundFinished]:
     if best.fired_ground:
         return  # two faults together are unlikely enough
     done = in_vain = 0
-    while in_vain < state.settings.closer * (PATIENCE if best.missing else 1):
+    while in_vain < state.settings.closer * (PATIENCE if any(best.standing) else 1):
         planned = _next_rounds(state, best, done, min(state.settings.jobs, state.rounds_left))
         if not planned:
             return

@@ -38,7 +38,7 @@ from cutset.reproduce.fault_space import (
 from cutset.reproduce.strategies import EVERYTHING, STRATEGIES, SiteStrategyName
 
 GIVE_UP_AFTER = 3  # rounds: what did not occur in so many runs without a fault does not occur in this workload
-OTHER_EFFECTS, OTHER_MOMENTS = 3, 4  # next to a fault that shows the symptom
+OTHER_EFFECTS, OTHER_MOMENTS = 3, 6  # next to a fault that shows the symptom
 SHOWN = 10  # places of the ranking that a round keeps for display
 
 

@@ -27,7 +27,7 @@ Where the paper leaves a choice:
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, groupby
+from itertools import chain, groupby, zip_longest
 from math import inf
 from typing import NamedTuple, TypeVar
 
@@ -37,7 +37,7 @@ from cutset.reproduce.logs.difference import thread_family
 
 ANY = 0  # as an occurrence: the first that comes
 WINDOW = 10  # sites: ANDURIL's default; its results hardly depend on it (§8.5)
-NEIGHBOURS = 6  # in time, of a fault that brought every message
+NEIGHBOURS = 8  # in time, of a fault that brought every message
 _Item = TypeVar("_Item")
 
 TimeApart = Callable[[Visit, str], float]  # T: log lines of the failure log from a visit to the key of an observable
@@ -198,14 +198,19 @@ class FaultSpace:
                 return
 
     def neighbours(self, site: int, moment: Moment, knowledge: RoundKnowledge) -> list[Moment]:
-        """Other executions of a site, those nearest in time first: before and after, one by one."""
+        """Other executions of a site, by turns: those just before and after it, and the nearest to the message.
+
+        Where log lines are few, many executions are as near, and those next to each other much the same.
+        """
         visits = self._visits.get(site) or knowledge.later_visits.get(site, {})
         moments = list(visits)
-        if moment not in visits:
-            return moments
-        at = moments.index(moment)
-        apart = sorted(range(len(moments)), key=lambda place: (abs(place - at), place > at))
-        return [moments[place] for place in apart[1:]]
+        at = moments.index(moment) if moment in visits else -1
+        beside = sorted(range(len(moments)), key=lambda place: (abs(place - at), place > at)) if at >= 0 else []
+        standing = {key: (knowledge.seen[key], place) for place, key in enumerate(self.observables)}
+        nearest = self._instances(site, self._aim(site, standing)[2], knowledge)
+        turns = zip_longest(((each.occurrence, each.within) for each in nearest), (moments[at] for at in beside[1:]))
+        found = dict.fromkeys(chain.from_iterable(turns))
+        return [each for each in found if each is not None and each != moment and each[0] != ANY]
 
     def _right_at_the_wrong_time(
         self, site: int, knowledge: RoundKnowledge, closed: Collection[SiteFault]

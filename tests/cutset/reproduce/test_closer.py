@@ -54,7 +54,7 @@ def test_the_search_goes_on_until_nothing_explains_the_log_better(tmp_path: Path
     assert rounds[-1].number - improved == 6
 
 
-def test_it_is_more_patient_while_a_message_is_missing(tmp_path: Path) -> None:
+def test_it_is_more_patient_while_the_log_differs(tmp_path: Path) -> None:
     log = STORE_WAS_LOST + log_of("cannot check")  # nothing brings both
     program = EITHER.replace("check | cannot go on", "check | cannot check")
     state = toy_state(
@@ -62,7 +62,7 @@ def test_it_is_more_patient_while_a_message_is_missing(tmp_path: Path) -> None:
     )
     rounds = closer(state)
     best = min(state.reproductions, key=state.likeness)
-    assert best.missing
+    assert best.unlike
     last_success = max(best.number, state.reproductions[0].number)
     assert rounds[-1].number - last_success == 3 * PATIENCE
 

@@ -104,7 +104,7 @@ class RoundFinished:
         """Of this round alone."""
         if not self.reproduces:
             return Grade.NOTHING
-        return Grade.LOG if self.unlike == 0 else Grade.SYMPTOM
+        return Grade.SYMPTOM if any(self.standing) else Grade.LOG
 
 
 @dataclass(frozen=True, slots=True)

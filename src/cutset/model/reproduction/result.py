@@ -91,7 +91,7 @@ class Reproduction:
         """One that no repeat shows again is a coincidence."""
         if self.repeats and not self.repeated:
             return Grade.NOTHING
-        return Grade.LOG if self.unlike == 0 else Grade.SYMPTOM
+        return Grade.SYMPTOM if any(self.standing) else Grade.LOG
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,12 +68,14 @@ def conclusion(result: ReproductionResult) -> str:
 def difference(found: Reproduction) -> str:
     """Between the two logs: what decides which of several is the best."""
     values = found.agreement.values
-    other = f"{count(values, 'message')} {'has' if values == 1 else 'have'} other values"
+    has, is_ = ("has", "is") if values == 1 else ("have", "are")
+    other = f"{count(values, 'message')} {has} other values or {is_} elsewhere"
     if found.unlike:
         both = f"its log differs from the failure log in {count(found.unlike, 'message')}"
         return f"{both}, and {other}" if values else both
-    nothing = "nothing of the failure log is lacking, and nothing contradicts it"
-    return f"{nothing}, but {other}" if values else nothing
+    if values:
+        return f"its log has the messages of the failure log, but {other}"
+    return "nothing of the failure log is lacking, and nothing contradicts it"
 
 
 def differing_lines(agreement: LogAgreement) -> list[tuple[str, str, str]]:
