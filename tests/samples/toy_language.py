@@ -134,7 +134,7 @@ class ToyProgram:
 
     def causal_graph(self, sightings: Iterable[Sighting]) -> CausalGraph:
         begins = ((seen.key, [(seen.key, seen.statement.event)]) for seen in sightings if seen.statement)
-        return grow(begins, self._prior, self._node)
+        return grow(begins, self._prior, self._node, self._step)
 
     def _prior(self, key: tuple[str, int]) -> list[tuple[str, int]]:
         """What is said follows from a failure; what is said for good, from one that was handled before."""
@@ -145,9 +145,12 @@ class ToyProgram:
 
     def _node(self, key: tuple[str, int]) -> CausalNode:
         text, row = key
+        return CausalNode(row if text == "failure" else -1)
+
+    def _step(self, key: tuple[str, int]) -> CausalStep:
+        text, row = key
         kinds = {"failure": CausalKind.EXTERNAL, "handled": CausalKind.HANDLER}
-        step = CausalStep(kinds.get(text, CausalKind.LOCATION), "toy", "main", row + 1, text)
-        return CausalNode(step, row if text == "failure" else -1)
+        return CausalStep(kinds.get(text, CausalKind.LOCATION), "toy", "main", row + 1, text)
 
 
 class ToyFrontEnd:

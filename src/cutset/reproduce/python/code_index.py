@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
 from cutset.model.reproduction.result import CausalKind
@@ -12,15 +13,25 @@ from cutset.reproduce.python.syntax import RETURN, PythonProgram
 _K = TypeVar("_K")
 
 
+class Junction(StrEnum):
+    """Nodes that many others have in common what is prior to them by."""
+
+    LEAVING = "leaving"  # what comes out of a function
+    GUESSED = "guessed"  # what comes out of those that an event calls by a guess
+    CALLED = "called"  # the events that call a function by a guess
+    STARTED = "started"  # what happens in all functions that run on their own
+
+
 class NodeKey(NamedTuple):  # hashed hundreds of thousands of times: a dataclass takes twice as long
     """What a node stands for: a row of the program, by its kind."""
 
-    kind: CausalKind
+    kind: CausalKind | Junction
     row: int  # event, guard, function
     write: bool = False  # a LOCATION's row is a write
     skipped: bool = False  # it also counts that the LOCATION or INVOCATION did not happen, though it should
-    wanted: tuple[str, ...] = ()  # types that an exception from elsewhere, or a HANDLER that passes it on, is to have
-    doubt: int = 0  # steps taken on the spot, since what follows is a guess
+    wanted: int = (
+        0  # types that an exception from elsewhere, or a HANDLER that passes it on, is to have: in `Code.types`
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +46,18 @@ class Code:
     local_changes: Mapping[tuple[int, str], tuple[int, ...]]  # calls on a variable that are statements of their own
     attribute_changes: Mapping[str, tuple[int, ...]]
     failed_futures: Mapping[str, tuple[int, ...]]  # `future.set_exception(…)`, by the future's name
-    thrown: dict[tuple[int, tuple[str, ...], int], list[NodeKey]] = field(
-        default_factory=dict
-    )  # what was found already
+    same_guesses: Mapping[int, int]  # by event: the first one with these guesses
+    types: list[tuple[str, ...]] = field(default_factory=lambda: [()])  # that exceptions are wanted to be of; 0: any
+    numbers: dict[tuple[str, ...], int] = field(default_factory=lambda: {(): 0})
+    thrown: dict[tuple[int, int, int], list[NodeKey]] = field(default_factory=dict)  # what was found already
+    may: dict[tuple[frozenset[str], int], bool] = field(default_factory=dict)
+
+    def wanting(self, types: tuple[str, ...]) -> int:
+        """Their number."""
+        number = self.numbers.setdefault(types, len(self.types))
+        if number == len(self.types):
+            self.types.append(types)
+        return number
 
     def drives(self, event: int) -> bool:
         """Whether the event is in a driver: code that gets no faults."""
@@ -49,6 +69,7 @@ def index_code(program: PythonProgram) -> Code:
     callers: dict[int, list[int]] = defaultdict(list)
     failed_futures: dict[str, list[int]] = defaultdict(list)
     changes: list[int] = []
+    first: dict[tuple[int, ...], int] = {}
     for index, event in enumerate(program.events):
         for callee in dict.fromkeys((*program.callees[index], *program.starts[index])):
             callers[callee].append(index)
@@ -86,6 +107,7 @@ def index_code(program: PythonProgram) -> Code:
         _frozen(local_changes),
         _frozen(attribute_changes),
         _frozen(failed_futures),
+        {index: first.setdefault(guesses, index) for index, guesses in enumerate(program.guesses) if guesses},
     )
 
 

@@ -20,6 +20,7 @@ ANY_BASE = "?!"  # one that `except Exception` does not catch: CancelledError, K
 _CALLERS = 5  # levels of calls above a site in which handlers are looked for
 _WIDEST = 32  # calls per level
 _EVERYTHING = ("BaseException",)
+_RARELY = {EventKind.DECORATE, EventKind.ITERATE, EventKind.OPERATE, EventKind.READ}
 
 _SAME = {  # names that are others' by now
     "IOError": "OSError",
@@ -51,6 +52,7 @@ _BASES = {  # classes of the standard library that are not builtins and do not d
 class Hierarchy:
     ancestry: Mapping[str, tuple[str, ...]]  # of the analysed classes
     own: frozenset[str]  # analysed classes that the analysed code raises
+    behind: dict[tuple[str, int], str] = field(default_factory=dict)  # what is left of a type after a try, if known
     _bases: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def bases(self, name: str) -> frozenset[str]:
@@ -113,6 +115,8 @@ class Escapes:
     program: PythonProgram
     hierarchy: Hierarchy
     leaving: tuple[frozenset[str], ...]  # per function: types that can come out of it
+    raised: tuple[frozenset[str], ...]  # per event: types that it can raise
+    passed_on: tuple[frozenset[str], ...]  # per event: those of them that come out of analysed functions
     by_function: tuple[tuple[int, ...], ...]  # events of each function
     by_try: Mapping[int, tuple[int, ...]]  # events whose innermost try it is
     inner_tries: Mapping[int, tuple[int, ...]]
@@ -126,6 +130,8 @@ def analyse(program: PythonProgram) -> Escapes:
     inner: dict[int, list[int]] = defaultdict(list)
     bodies: dict[int, set[int]] = defaultdict(set)
     for index, event in enumerate(program.events):
+        if event.kind in _RARELY and not program.callees[index] and not program.joins[index]:
+            continue  # most operators run nothing of ours
         by_function[event.function].append(index)
         by_try[program.places[event.place].caught_by].append(index)
         if event.kind == EventKind.WITH and len(event.chain) == 2 and event.chain[0] == "()":
@@ -133,10 +139,21 @@ def analyse(program: PythonProgram) -> Escapes:
                 bodies[callee].add(event.body)
     for index, attempt in enumerate(program.tries):
         inner[attempt.outer].append(index)
+    leaving = _fixpoint(program, hierarchy, by_function)
+    together: dict[tuple[int, ...], frozenset[str]] = {}  # what comes out of these functions
+    passed_on = []
+    for index in range(len(program.events)):
+        called = (*program.callees[index], *program.joins[index])
+        if called not in together:
+            together[called] = frozenset().union(*(leaving[callee] for callee in called))
+        passed_on.append(together[called])
+    own = [frozenset(_own(program, index)) for index in range(len(program.events))]
     return Escapes(
         program,
         hierarchy,
-        _fixpoint(program, hierarchy, by_function),
+        leaving,
+        tuple(kinds | more if kinds else more for kinds, more in zip(own, passed_on, strict=True)),
+        tuple(passed_on),
         tuple(map(tuple, by_function)),
         {index: tuple(found) for index, found in by_try.items()},
         {index: tuple(found) for index, found in inner.items()},
@@ -155,39 +172,36 @@ def _raised_inside(program: PythonProgram) -> frozenset[str]:
 def _fixpoint(program: PythonProgram, hierarchy: Hierarchy, by_function: list[list[int]]) -> tuple[frozenset[str], ...]:
     leaving: list[frozenset[str]] = [frozenset() for _ in program.functions]
     callers: dict[int, set[int]] = defaultdict(set)
-    for index, event in enumerate(program.events):
-        for callee in (*program.callees[index], *program.joins[index]):
-            callers[callee].add(event.function)
+    bodies = []  # of each function, by the try around: types that arise there, and functions that are called
+    for function, events in enumerate(by_function):
+        arising: dict[int, set[str]] = defaultdict(set)
+        called: dict[int, set[int]] = defaultdict(set)
+        for index in events:
+            attempt = program.places[program.events[index].place].caught_by
+            arising[attempt].update(_own(program, index))
+            called[attempt].update(program.callees[index], program.joins[index])
+        bodies.append([(attempt, kinds, tuple(called[attempt])) for attempt, kinds in arising.items()])
+        for callees in called.values():
+            for callee in callees:
+                callers[callee].add(function)
     waiting = dict.fromkeys(range(len(program.functions)))
     while waiting:
         function = next(iter(waiting))
         del waiting[function]
-        found = frozenset(
-            kind
-            for index in by_function[function]
-            for kind in past(
-                program,
-                hierarchy,
-                raised(program, leaving, index),
-                program.places[program.events[index].place].caught_by,
-                -1,
-            )
-        )
+        found: set[str] = set()
+        for attempt, kinds, callees in bodies[function]:
+            found |= past(program, hierarchy, kinds.union(*(leaving[callee] for callee in callees)), attempt, -1)
         if found != leaving[function]:
-            leaving[function] = found
+            leaving[function] = frozenset(found)
             waiting.update(dict.fromkeys(callers[function]))
     return tuple(leaving)
 
 
-def raised(program: PythonProgram, leaving: tuple[frozenset[str], ...] | list[frozenset[str]], index: int) -> set[str]:
-    """The types that an event can raise."""
-    event = program.events[index]
-    if event.kind == EventKind.RAISE:
+def _own(program: PythonProgram, index: int) -> set[str]:
+    """The types that an event can raise by itself, whatever it calls."""
+    if program.events[index].kind == EventKind.RAISE:
         return raised_types(program, index)
-    found = {kind for callee in (*program.callees[index], *program.joins[index]) for kind in leaving[callee]}
-    if program.leaves[index] or event.kind == EventKind.YIELD:
-        found.add(ANY)
-    return found
+    return {ANY} if program.leaves[index] or program.events[index].kind == EventKind.YIELD else set()
 
 
 def raised_types(program: PythonProgram, index: int) -> set[str]:
@@ -216,17 +230,23 @@ def past(program: PythonProgram, hierarchy: Hierarchy, kinds: Iterable[str], att
     left = set(kinds)
     while attempt != until and attempt >= 0 and left:
         row = program.tries[attempt]
-        caught = [*(kind for handler in row.handlers for kind in program.guards[handler].types), *row.suppressed]
-        if caught:
-            left = {after for kind in left if (after := _after(hierarchy, kind, caught))}
+        if row.handlers or row.suppressed:
+            left = {after for kind in left if (after := _after(program, hierarchy, kind, attempt))}
         attempt = row.outer
     return left
 
 
-def _after(hierarchy: Hierarchy, kind: str, caught: list[str]) -> str:
-    if any(hierarchy.surely(kind, one) for one in caught):
-        return ""
-    return ANY_BASE if kind in (ANY, UNNAMED) and "Exception" in caught else kind  # "" and unknown names stop nothing
+def _after(program: PythonProgram, hierarchy: Hierarchy, kind: str, attempt: int) -> str:
+    """What one type is behind one try."""
+    after = hierarchy.behind.get((kind, attempt))
+    if after is None:
+        row = program.tries[attempt]
+        caught = [*(each for handler in row.handlers for each in program.guards[handler].types), *row.suppressed]
+        after = ANY_BASE if kind in (ANY, UNNAMED) and "Exception" in caught else kind
+        if any(hierarchy.surely(kind, one) for one in caught):  # "" and unknown names stop nothing
+            after = ""
+        hierarchy.behind[kind, attempt] = after
+    return after
 
 
 def stopped(escapes: Escapes, attempt: int, until: int, wanted: tuple[str, ...]) -> bool:

@@ -258,8 +258,17 @@ class _ModuleReader(FlowReader):
                 self.imports[target.id].append(module)
             elif not annotated:
                 self.note_target(target, value)
+                self.note_property(target, value)
         if self.tables.functions[self.function].imported:
             self.note_constant(chains, value)
+
+    def note_property(self, target: ast.expr, value: ast.expr) -> None:
+        """`x = property(get_x)` in a class: `x` runs `get_x`."""
+        match target, value:
+            case ast.Name(id=name), ast.Call(func=ast.Name(id=made) | ast.Attribute(attr=made), args=args):
+                if self.owner >= 0 and made.endswith("property"):
+                    known = (self.methods[self.owner].get(each.id, []) for each in args if isinstance(each, ast.Name))
+                    self.methods[self.owner][name] += [method for methods in known for method in methods]
 
     def note_target(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple | ast.List):

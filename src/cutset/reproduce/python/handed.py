@@ -5,10 +5,11 @@ into all slots that it flows to, and is what calls of them run (Andersen's analy
 contexts). Objects of known classes have slots of their own for their attributes; where the class is not known, the name
 of the attribute has to do, which is a guess. A function goes through a few hands and at most one guess.
 
-Code outside is taken to give back what it gets, and to keep what it is given in the object that it is called on:
-`TABLE.get(key)`, `partial(f, x)`, `self.callbacks.append(f)` need no rules of their own.
+Code outside is known by its verbs: it gives back what it gets (`partial(f, x)`), what it is called on
+(`TABLE.get(key)`), or keeps what it gets in that (`self.callbacks.append(f)`).
 """
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -20,7 +21,15 @@ from cutset.reproduce.python.tables import Tables
 
 _HANDS = 8  # through which a function may go before it is called
 _GUESS = 100  # what a guess adds to the hands
-_FEW = 8  # methods of one name: if there are more, the name alone does not tell what is handed on
+_FEW = 4  # methods of one name: if there are more, the name alone does not tell what is handed on
+_KEEPING = re.compile(
+    r"(add|append|connect|extend|insert|listen|on|push|put|register|set|setdefault|subscribe|update)(_\w+|left)?"
+)
+_TAKING = re.compile(r"(copy|get|get_nowait|items|pop|popitem|popleft|setdefault|values)")
+_RETURNING = re.compile(
+    r"(functools|itertools|contextlib|copy|collections|weakref|operator)\..+|dict|enumerate|filter|frozenset|getattr"
+    r"|iter|list|next|property|reversed|set|sorted|staticmethod|classmethod|tuple|zip|.*(import|load|resolve|wrap)\w*"
+)
 
 Slot = tuple[str, int | str] | tuple[str, int, str]
 _VARIABLE = "variable"  # of a function
@@ -38,6 +47,7 @@ class _Hands:
     callees: list[set[int]]
     guesses: list[set[int]]
     unresolved: list[bool]
+    outside: list[str]
     held: dict[Slot, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))  # hands, by function
     flows: dict[Slot, list[tuple[Slot, int]]] = field(default_factory=lambda: defaultdict(list))  # with what it adds
     calls: dict[Slot, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))  # events, likewise
@@ -49,13 +59,15 @@ class _Hands:
 
 
 def hand_around(
-    tables: Tables, lookup: Lookup, callees: list[set[int]], guesses: list[set[int]], unresolved: list[bool]
+    lookup: Lookup, callees: list[set[int]], guesses: list[set[int]], unresolved: list[bool], outside: list[str]
 ) -> dict[int, list[tuple[int | str, int, bool]]]:
     """Adds to each event what it calls through slots; the functions that it passes on, by argument, and if by a guess.
 
-    Events that are unresolved may call something else than the callees that they have already, or code outside.
+    Events that are unresolved may call something else than the callees that they have already, or code outside, whose
+    name is `outside` where it is known.
     """
-    hands = _Hands(tables, lookup, callees, guesses, unresolved)
+    tables = lookup.tables
+    hands = _Hands(tables, lookup, callees, guesses, unresolved, outside)
     for function, target, chain in tables.flows:
         into = list(_targets(hands, function, target))
         for slot in into:
@@ -129,8 +141,8 @@ def _attribute(hands: _Hands, function: int, chain: Chain) -> Iterator[tuple[int
         yield _slot_of(hands, owner, name), 0
     if not owners:
         methods_named = lookup.methods.get(name, [])
-        if len(methods_named) <= _FEW:
-            yield from ((one, _GUESS) for one in methods_named if not is_property(lookup.tables.functions[one]))
+        if len(methods_named) <= _FEW and name not in lookup.data_names:
+            yield from ((one, _GUESS) for one in methods_named)
         yield (_OF_EVERY, name), 0
 
 
@@ -229,7 +241,7 @@ def _prepare_arguments(hands: _Hands, index: int, event: CodeEvent) -> None:
 
 def _prepare_result(hands: _Hands, index: int, event: CodeEvent) -> None:
     """Code outside gives back what it holds."""
-    for slot in _receivers(hands, event):
+    for slot in _receivers(hands, event) if _TAKING.fullmatch(event.chain[-1]) else ():
         hands.flows[slot].append(((RESULT, index), 0))
         if slot[0] == _OF_ANY:
             hands.flows[_OF_EVERY, slot[1]].append(((RESULT, index), 0))
@@ -239,7 +251,7 @@ def _called(event: CodeEvent, *, unresolved: bool) -> Iterable[Chain]:
     match event.kind:
         case EventKind.CALL | EventKind.DECORATE if unresolved:
             return event.through if event.chain == ("",) else (event.chain,) if event.chain[0] else ()
-        case EventKind.AWAIT | EventKind.READ:
+        case EventKind.AWAIT:
             return (event.chain,)
         case EventKind.ITERATE if event.chain[0] != RESULT:
             return (event.chain[:-1],)
@@ -325,8 +337,9 @@ def _pass(hands: _Hands, index: int, position: int | str, function: int, cost: i
     if not hands.unresolved[index]:
         return
     event = hands.tables.events[index]
-    _put(hands, (RESULT, index), function, cost + 1)
-    for slot in _receivers(hands, event):
+    if event.kind == EventKind.DECORATE or _RETURNING.fullmatch(hands.outside[index] or event.chain[-1]):
+        _put(hands, (RESULT, index), function, cost + 1)
+    for slot in _receivers(hands, event) if _KEEPING.fullmatch(event.chain[-1]) else ():
         _put(hands, slot, function, cost + 1)
 
 

@@ -53,6 +53,7 @@ class Lookup:
     aliases: dict[tuple[int, str], list[Chain]] = field(
         default_factory=lambda: defaultdict(list)
     )  # `name = other.name`
+    data_names: set[str] = field(default_factory=set)  # of attributes that some class keeps something in
     eventful: set[int] = field(default_factory=set)  # functions in which something may raise
     _types: dict[tuple[int, Chain], Types] = field(default_factory=dict)
     _methods: dict[tuple[int, str], tuple[int, ...]] = field(default_factory=dict)
@@ -65,9 +66,16 @@ class Lookup:
         for write in self.tables.writes:
             if write.source and write.source[0] and len(write.target) == 1:
                 self.aliases[write.scope, write.name].append(write.source)
-        for index, each in enumerate(self.tables.classes):
+        for each in self.tables.classes:
+            self.data_names.update(each.attributes)
             for name, functions in each.methods.items():
                 self.methods[name].extend(functions)
+                if any(is_property(self.tables.functions[one]) for one in functions):
+                    self.data_names.add(name)
+        self._find_bases()
+
+    def _find_bases(self) -> None:
+        for index, each in enumerate(self.tables.classes):
             found: list[int] = []
             for base in each.bases:
                 meaning = self.meaning(self.module_functions[each.module], base)

@@ -8,7 +8,7 @@ Beyond the paper:
 - A write of an attribute that an exception skips changes a condition as much as one that happens, and a log line that
   good runs have may be missing for that reason: what may raise above it is causally prior to it.
 - The search goes on behind a new exception, to the conditions under which it is raised.
-- A call that is resolved by its name alone is a guess, and guesses make a path longer.
+- A call that is resolved by its name alone is a guess, and the junctions of guesses are several steps away.
 - What a driver gets from outside may come from the system that it started, by ways that are not seen.
 """
 
@@ -16,24 +16,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cutset.model.reproduction.result import CausalKind
 from cutset.reproduce.logs.recognition import Origin, Sighting
-from cutset.reproduce.python.code_index import Code, NodeKey, scope_of
-from cutset.reproduce.python.escapes import (
-    Escapes,
-    events_under,
-    handled_types,
-    is_reraise,
-    narrowed,
-    past,
-    raised,
-    stopped,
-)
+from cutset.reproduce.python.code_index import Code, Junction, NodeKey, scope_of
+from cutset.reproduce.python.escapes import events_under, handled_types, is_reraise, narrowed, past, stopped
 from cutset.reproduce.python.syntax import Chain, CodeEvent, EventKind, GuardKind, PythonProgram, self_class
 
 _EXITS = ("__exit__", "__aexit__")
 _ANYTHING = ("BaseException",)
-_DOUBT = 2  # steps by which a guess is longer than what is known
 _WAITING = {"gather", "shield", "wait", "wait_for"}
-_WHATEVER = ()  # also what is caught
+_WHATEVER = 0  # also what is caught
 _CANCELLED = ("asyncio.CancelledError",)
 _SKIPPING = ("Exception",)  # what makes control skip a write: cancellation and exit end more than that
 
@@ -54,7 +44,7 @@ def _raising(code: Code, origin: Origin) -> list[NodeKey]:
         for index in code.escapes.by_function[origin.function]
         if code.program.events[index].line <= origin.line <= code.program.events[index].end_line
     ]
-    for wanted in ((origin.type,), _ANYTHING):
+    for wanted in (code.wanting((origin.type,)), code.wanting(_ANYTHING)):
         found = [
             key
             for index in at_line
@@ -69,13 +59,14 @@ def _raising(code: Code, origin: Origin) -> list[NodeKey]:
 # -- causally prior ----------------------------------------------------------------------------------------------------
 
 
-def causally_prior(code: Code, key: NodeKey) -> Iterator[NodeKey]:
+def causally_prior(code: Code, key: NodeKey) -> Iterator[NodeKey]:  # noqa: C901 - one case per kind
     program = code.program
     match key.kind:
         case CausalKind.NEW:
             yield from _control(program, program.events[key.row].place)
         case CausalKind.EXTERNAL if code.drives(key.row):
-            yield from _prior_to_driver(code, key)
+            if not (program.callees[key.row] or program.joins[key.row]):  # else the way is seen
+                yield NodeKey(Junction.STARTED, 0)
         case CausalKind.LOCATION if key.write:
             yield from _prior_to_write(code, key.row)
         case CausalKind.LOCATION:
@@ -91,10 +82,32 @@ def causally_prior(code: Code, key: NodeKey) -> Iterator[NodeKey]:
             yield from _prior_to_invocation(code, key)
         case CausalKind.HANDLER:
             guard = program.guards[key.row]
-            wanted = narrowed(code.escapes.hierarchy, handled_types(program, guard), key.wanted)
-            yield from _thrown_in(code, guard.attempt, wanted)
+            types = narrowed(code.escapes.hierarchy, handled_types(program, guard), code.types[key.wanted])
+            yield from _thrown_in(code, guard.attempt, code.wanting(types))
         case CausalKind.INTERNAL:
             yield from _prior_to_internal(code, key)
+        case Junction():
+            yield from _beyond(code, key)
+
+
+def _beyond(code: Code, key: NodeKey) -> Iterator[NodeKey]:
+    """What is prior to whatever leads to a junction."""
+    match key.kind:
+        case Junction.LEAVING:
+            for index in code.escapes.by_function[key.row]:
+                yield from _thrown(code, index, key.wanted, -1)
+        case Junction.GUESSED:
+            yield from _leaving(code, code.program.guesses[key.row], key.wanted)
+        case Junction.CALLED:
+            callers = code.callers.get(key.row, ())
+            guessed = [index for index in callers if key.row in code.program.guesses[index]]
+            yield from _callers(code, key, guessed)
+        case Junction.STARTED:
+            # What a driver gets from outside may come from the system that it started: a client and its server. How a
+            # fault there comes to be felt here, through a socket or a file, is not seen, so that whatever can raise in
+            # a function that runs on its own counts, caught or not.
+            roots = sorted({one for started in code.program.starts for one in started})
+            yield from _leaving(code, roots, _WHATEVER)
 
 
 def _control(program: PythonProgram, place: int, *, skipped: bool = False) -> Iterator[NodeKey]:
@@ -172,7 +185,7 @@ def _skipping(code: Code, place: int, line: int) -> Iterator[NodeKey]:
         event = program.events[index]
         if event.line < line or not loops.isdisjoint(_loops(program, event.place)):
             until = next((one for one in _tries(program, program.places[event.place].caught_by) if one in around), -1)
-            yield from _thrown(code, index, _SKIPPING, until)
+            yield from _thrown(code, index, code.wanting(_SKIPPING), until)
 
 
 def _loops(program: PythonProgram, place: int) -> Iterator[int]:
@@ -191,79 +204,80 @@ def _tries(program: PythonProgram, attempt: int) -> Iterator[int]:
 
 
 def _prior_to_invocation(code: Code, key: NodeKey) -> Iterator[NodeKey]:
-    program, function = code.program, key.row
-    callers = code.callers.get(function, ())
-    guessed = [index for index in callers if function in program.guesses[index]]
-    if guessed and key.doubt < _DOUBT:
-        yield key._replace(doubt=key.doubt + 1)
-    if 0 < key.doubt < _DOUBT:
-        return
-    for index in guessed if key.doubt else (index for index in callers if index not in guessed):
+    guesses, callers = code.program.guesses, code.callers.get(key.row, ())
+    sure = [index for index in callers if key.row not in guesses[index]]
+    if len(sure) < len(callers):
+        yield key._replace(kind=Junction.CALLED)
+    yield from _callers(code, key, sure)
+
+
+def _callers(code: Code, key: NodeKey, callers: Iterable[int]) -> Iterator[NodeKey]:
+    for index in callers:
         yield NodeKey(CausalKind.LOCATION, index, skipped=key.skipped)
-        event = program.events[index]
-        if event.kind == EventKind.WITH and program.functions[function].name.endswith(_EXITS):
-            yield from _thrown_in(code, event.body, _ANYTHING)
-
-
-def _prior_to_driver(code: Code, key: NodeKey) -> Iterator[NodeKey]:
-    """What a driver gets from outside may come from the system that it started: a client and its server.
-
-    How a fault there comes to be felt here, through a socket or a file, is not seen, so that whatever can raise in a
-    function that runs on its own counts, caught or not.
-    """
-    if code.program.callees[key.row] or code.program.joins[key.row]:
-        return  # the way is seen
-    if key.doubt < _DOUBT:
-        yield key._replace(doubt=key.doubt + 1)
-        return
-    for root in sorted({one for started in code.program.starts for one in started}):
-        yield from _thrown_from(code, root, _WHATEVER)
+        event = code.program.events[index]
+        if event.kind == EventKind.WITH and code.program.functions[key.row].name.endswith(_EXITS):
+            yield from _thrown_in(code, event.body, code.wanting(_ANYTHING))
 
 
 # -- exceptions --------------------------------------------------------------------------------------------------------
 
 
-def _thrown(code: Code, index: int, wanted: tuple[str, ...], until: int) -> list[NodeKey]:
+def _thrown(code: Code, index: int, wanted: int, until: int) -> list[NodeKey]:
     """The exception that an event raises, if it can be of the wanted types and gets past the tries up to one."""
     key = (index, wanted, until)
-    if key not in code.thrown:
-        code.thrown[key] = _find_thrown(code, index, wanted, until)
-    return code.thrown[key]
+    found = code.thrown.get(key)
+    if found is None:
+        found = code.thrown[key] = _find_thrown(code, index, wanted, until)
+    return found
 
 
-def _find_thrown(code: Code, index: int, wanted: tuple[str, ...], until: int) -> list[NodeKey]:
+def _find_thrown(code: Code, index: int, wanted: int, until: int) -> list[NodeKey]:
     program, escapes = code.program, code.escapes
     event = program.events[index]
-    attempt = program.places[event.place].caught_by
     if wanted != _WHATEVER:
-        if stopped(escapes, attempt, until, wanted):
+        attempt = program.places[event.place].caught_by
+        if attempt != until and stopped(escapes, attempt, until, code.types[wanted]):
             return []
-        kinds = past(program, escapes.hierarchy, raised(program, escapes.leaving, index), attempt, until)
-        if not _any_may(escapes, kinds, wanted):
+        kinds = escapes.raised[index]
+        if attempt != until:
+            kinds = frozenset(past(program, escapes.hierarchy, kinds, attempt, until))
+        if not _any_may(code, kinds, wanted):
             return []
     if event.kind == EventKind.RAISE:
         kind = CausalKind.NEW if index in code.sites or _is_new(program, index) else CausalKind.INTERNAL
-        return [NodeKey(kind, index, wanted=wanted if kind == CausalKind.INTERNAL else ())]
+        return [NodeKey(kind, index, wanted=wanted if kind == CausalKind.INTERNAL else 0)]
     found = []
-    if program.leaves[index] and (index in code.sites or code.drives(index)) and _arises(event, wanted):
+    if program.leaves[index] and (index in code.sites or code.drives(index)) and _arises(event, code.types[wanted]):
         found.append(NodeKey(CausalKind.EXTERNAL, index, wanted=wanted))
-    called = (*program.callees[index], *program.joins[index])
-    if _failed_futures(code, index):
-        return [*found, NodeKey(CausalKind.INTERNAL, index, wanted=wanted)]
-    within = {kind for callee in called for kind in escapes.leaving[callee]}
-    if event.kind == EventKind.YIELD or _any_may(escapes, within, wanted) or (called and wanted == _WHATEVER):
+    called = program.callees[index] or program.joins[index]
+    if (
+        event.kind == EventKind.YIELD
+        or (called and (wanted == _WHATEVER or _any_may(code, escapes.passed_on[index], wanted)))
+        or _failed_futures(code, index)
+    ):
         found.append(NodeKey(CausalKind.INTERNAL, index, wanted=wanted))
     return found
 
 
-def _thrown_in(code: Code, attempt: int, wanted: tuple[str, ...]) -> Iterator[NodeKey]:
+def _leaving(code: Code, functions: Iterable[int], wanted: int) -> Iterator[NodeKey]:
+    """What comes out of functions."""
+    for function in functions:
+        if wanted == _WHATEVER or _any_may(code, code.escapes.leaving[function], wanted):
+            yield NodeKey(Junction.LEAVING, function, wanted=wanted)
+
+
+def _thrown_in(code: Code, attempt: int, wanted: int) -> Iterator[NodeKey]:
     """What comes out of the body of a try."""
     for index in events_under(code.escapes, attempt):
         yield from _thrown(code, index, wanted, attempt)
 
 
-def _any_may(escapes: Escapes, kinds: Iterable[str], wanted: tuple[str, ...]) -> bool:
-    return any(escapes.hierarchy.may(kind, one) for kind in kinds for one in wanted)
+def _any_may(code: Code, kinds: frozenset[str], wanted: int) -> bool:
+    key = (kinds, wanted)
+    if key not in code.may:
+        types, hierarchy = code.types[wanted], code.escapes.hierarchy
+        code.may[key] = any(hierarchy.may(kind, one) for kind in kinds for one in types)
+    return code.may[key]
 
 
 def _arises(event: CodeEvent, wanted: tuple[str, ...]) -> bool:
@@ -279,14 +293,10 @@ def _is_new(program: PythonProgram, index: int) -> bool:
 def _prior_to_internal(code: Code, key: NodeKey) -> Iterator[NodeKey]:
     program, event = code.program, code.program.events[key.row]
     guesses = program.guesses[key.row]
-    if guesses and key.doubt < _DOUBT:
-        yield key._replace(doubt=key.doubt + 1)
-    callees: Iterable[int] = guesses if key.doubt == _DOUBT else ()
-    if key.doubt == 0:
-        callees = dict.fromkeys((*program.callees[key.row], *program.joins[key.row]))
-        callees = [callee for callee in callees if callee not in guesses]
-    for callee in callees:
-        yield from _thrown_from(code, callee, key.wanted)
+    if guesses:
+        yield NodeKey(Junction.GUESSED, code.same_guesses[key.row], wanted=key.wanted)
+    callees = dict.fromkeys((*program.callees[key.row], *program.joins[key.row]))
+    yield from _leaving(code, (callee for callee in callees if callee not in guesses), key.wanted)
     yield from (NodeKey(CausalKind.LOCATION, one) for one in _failed_futures(code, key.row))
     if event.kind == EventKind.RAISE:
         yield from _prior_to_raise(code, key)
@@ -319,9 +329,3 @@ def _prior_to_raise(code: Code, key: NodeKey) -> Iterator[NodeKey]:
         yield NodeKey(CausalKind.HANDLER, handler)
         if not event.constructs:
             yield from _writers(code, event.function, event.chain)
-
-
-def _thrown_from(code: Code, function: int, wanted: tuple[str, ...]) -> Iterator[NodeKey]:
-    """What comes out of a function."""
-    for index in code.escapes.by_function[function]:
-        yield from _thrown(code, index, wanted, -1)

@@ -7,7 +7,9 @@ that takes such arguments, and code outside as well (ANDURIL §4.1 relies on fee
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
+from cutset.reproduce.progress import Progress, nobody_watches, watched
 from cutset.reproduce.python.handed import hand_around
 from cutset.reproduce.python.lookup import Lookup, accepts, constructors, is_property
 from cutset.reproduce.python.special_methods import BUILTINS, ENTERING, ITERATING, ways_of
@@ -37,6 +39,12 @@ _WAITERS = {
 # Calls that keep a function, as far as their name tells: it runs later, if at all.
 _KEEPERS_TEXT = "add append appendleft connect extend insert put put_nowait push setdefault subscribe update"
 _KEEPERS = frozenset(_KEEPERS_TEXT.split())
+# Functions of Python's own that do not call what they get.
+_NOT_CALLING_TEXT = (
+    "bool callable delattr float format getattr hasattr hash id int isinstance issubclass len print property repr "
+    "setattr staticmethod classmethod str super type vars"
+)
+_NOT_CALLING = frozenset(_NOT_CALLING_TEXT.split())
 _FEW = 3  # special methods: if there are more, an operator alone does not tell whose it is
 _ATTRIBUTES = ("__getattribute__", "__getattr__", "__setattr__")
 _RUNNERS = {"Thread", "Process"}  # `start` of their subclasses leads to `run`
@@ -55,9 +63,9 @@ class Resolution:
     receivers: list[str] = field(default_factory=list)
 
 
-def resolve(tables: Tables, lookup: Lookup) -> Resolution:
+def resolve(tables: Tables, lookup: Lookup, progress: Progress = nobody_watches) -> Resolution:
     found = Resolution()
-    for event in tables.events:
+    for event in watched(tables.events, progress, "finding out who calls whom"):
         target = _target(lookup, event)
         found.callees.append(set(target.callees))
         found.guesses.append(set(target.guesses))
@@ -126,7 +134,7 @@ def _first(lookup: Lookup, owner: int, names: Iterable[str]) -> tuple[int, ...]:
 def _read(lookup: Lookup, event: CodeEvent) -> _Target:
     """An attribute that may be a property, a descriptor, or one that `__getattr__` makes up."""
     found = _methods(lookup, event)
-    run = {one for one in found.callees if is_property(lookup.tables.functions[one])}
+    run = {one for one in found.callees if _runs_when_read(lookup, one, event.chain[-1])}
     guesses = run.intersection(found.guesses)
     for owner in lookup.types(event.function, event.chain).classes:
         run.update(*(lookup.method(owner, name) for name in ("__get__", "__set__")))
@@ -134,6 +142,12 @@ def _read(lookup: Lookup, event: CodeEvent) -> _Target:
         if not found.callees and not lookup.has_attribute(owner, event.chain[-1]):
             run.update(*(lookup.method(owner, name) for name in _ATTRIBUTES))
     return _Target(run, guesses)
+
+
+def _runs_when_read(lookup: Lookup, method: int, name: str) -> bool:
+    """Whether it is a property, also if `name = property(method)` made it one."""
+    row = lookup.tables.functions[method]
+    return is_property(row) or row.name.rpartition(".")[2] != name
 
 
 def _called(lookup: Lookup, event: CodeEvent) -> _Target:
@@ -239,11 +253,14 @@ def _last_name(event: CodeEvent) -> str:
 
 def _sounds_alike(lookup: Lookup, variable: str, method: int) -> bool:
     """`self._retry_policy.next` is rather `RetryPolicy.next` than `Cursor.next`."""
+    return _alike(variable, lookup.tables.classes[lookup.tables.functions[method].owner].name)
+
+
+@lru_cache(maxsize=100_000)
+def _alike(variable: str, owner: str) -> bool:
     plain = variable.replace("_", "").rstrip("0123456789").lower()
-    owner = (
-        lookup.tables.classes[lookup.tables.functions[method].owner].name.rpartition(".")[2].replace("_", "").lower()
-    )
-    return len(plain) > 2 and (plain in owner or owner in plain)
+    named = owner.rpartition(".")[2].replace("_", "").lower()
+    return len(plain) > 2 and (plain in named or named in plain)
 
 
 def exception_name(lookup: Lookup, function: int, name: str) -> str:
@@ -263,7 +280,7 @@ def exception_name(lookup: Lookup, function: int, name: str) -> str:
 
 
 def _pass_functions(tables: Tables, lookup: Lookup, found: Resolution) -> None:
-    passed = hand_around(tables, lookup, found.callees, found.guesses, found.leaves)
+    passed = hand_around(lookup, found.callees, found.guesses, found.leaves, found.resolved)
     for index, functions in passed.items():
         for position, function, guessed in functions:
             _hand_over(tables, found, index, position, function, guessed=guessed)
@@ -296,7 +313,7 @@ def _hand_over(
     name = event.chain[-1]
     if name in _STARTERS or name in _KEEPERS or not found.leaves[index]:
         found.starts[index].add(function)
-    elif name != "partial" and function not in found.callees[index]:
+    elif found.resolved[index] not in _NOT_CALLING and name != "partial" and function not in found.callees[index]:
         found.callees[index].add(function)
         if guessed:
             found.guesses[index].add(function)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from cutset.errors import InputError
 from cutset.model.reproduction.site import Site, SiteKind
+from cutset.reproduce.collection import collection_paused
+from cutset.reproduce.progress import Progress, nobody_watches, watched
 from cutset.reproduce.python.extract import read_module
 from cutset.reproduce.python.loggers import is_logging
 from cutset.reproduce.python.lookup import Lookup
@@ -55,7 +57,14 @@ _ON_LITERALS = re.compile(r"""[bfru]{0,2}['"(\[{]""", re.IGNORECASE)
 _KINDS = {EventKind.CALL: SiteKind.CALL, EventKind.AWAIT: SiteKind.AWAIT, EventKind.RAISE: SiteKind.RAISE}
 
 
-def read_program(names: Sequence[str], search_path: Sequence[str], drivers: Sequence[str] = ()) -> PythonProgram:
+@collection_paused()
+def read_program(
+    names: Sequence[str],
+    search_path: Sequence[str],
+    drivers: Sequence[str] = (),
+    *,
+    progress: Progress = nobody_watches,
+) -> PythonProgram:
     """Of packages, modules and files, by path or by name along the search path. Drivers are read but get no faults:
     scripts that exercise the system, whose log lines count."""
     skipped: list[Skipped] = []
@@ -66,7 +75,7 @@ def read_program(names: Sequence[str], search_path: Sequence[str], drivers: Sequ
     texts = {module: text for module, (path, _) in files.items() if (text := read_text(path, skipped)) is not None}
     implicit = implicit_names(texts.values())
     tables, modules = Tables(), {}
-    for module, text in texts.items():
+    for module, text in watched(texts.items(), progress, "reading the source", every=1):
         path, injectable = files[module]
         tree = parse(text, path, skipped)
         if tree is not None:
@@ -75,7 +84,7 @@ def read_program(names: Sequence[str], search_path: Sequence[str], drivers: Sequ
                 modules[module] = read_module(
                     tree, module, str(path), lines, tables=tables, implicit=implicit, injectable=injectable
                 )
-    return _program(tables, modules, skipped)
+    return _program(tables, modules, skipped, progress)
 
 
 def find_files(name: str, search_path: Sequence[str]) -> list[tuple[str, Path]]:
@@ -146,9 +155,9 @@ def _module_name(path: Path) -> str:
     return ".".join(parts) or path.parent.name
 
 
-def _program(tables: Tables, modules: dict[str, Module], skipped: list[Skipped]) -> PythonProgram:
+def _program(tables: Tables, modules: dict[str, Module], skipped: list[Skipped], progress: Progress) -> PythonProgram:
     lookup = Lookup(tables, modules)
-    found = resolve(tables, lookup)
+    found = resolve(tables, lookup, progress)
     for index, event in enumerate(tables.events):
         harmless = _harmless(event, found.resolved[index], found.receivers[index])
         found.leaves[index] = found.leaves[index] and not harmless

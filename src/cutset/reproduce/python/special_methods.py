@@ -1,7 +1,7 @@
 """Code that runs without being called: special methods, behind which operators and which functions of Python's own."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 # What is asked for if a class does not have a special method.
 STAND_INS = {
@@ -58,7 +58,6 @@ _PROPERTY = re.compile(r"@[\w.]*property\w*\b[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*(
 _MADE_PROPERTY = re.compile(r"^[ \t]+(\w+)[ \t]*=[ \t]*(?:\w+\.)*\w*property\(", re.MULTILINE)
 _SPECIAL = re.compile(r"\bdef[ \t]+(__\w+__)")
 _CLASS_OR_DESCRIPTOR = re.compile(r"^[ \t]*class[ \t]+(\w+)|\bdef[ \t]+__(?:get|set)__\b", re.MULTILINE)
-_MADE = re.compile(r"^[ \t]+(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*(\w+)\(", re.MULTILINE)
 
 
 def implicit_names(texts: Iterable[str]) -> frozenset[str]:
@@ -68,17 +67,26 @@ def implicit_names(texts: Iterable[str]) -> frozenset[str]:
     """
     found: set[str] = set()
     descriptors: set[str] = set()
-    made: list[tuple[str, str]] = []
+    texts = list(texts)
     for text in texts:
-        found.update(_PROPERTY.findall(text), _MADE_PROPERTY.findall(text), _SPECIAL.findall(text))
-        made += _MADE.findall(text)
-        last = ""
-        for match in _CLASS_OR_DESCRIPTOR.finditer(text):
-            if match[1]:
-                last = match[1]
-            elif last:
-                descriptors.add(last)
-    return frozenset(found.union(name for name, kind in made if kind in descriptors))
+        found.update(_SPECIAL.findall(text))
+        if "property" in text:
+            found.update(_PROPERTY.findall(text), _MADE_PROPERTY.findall(text))
+        if "def __get__" in text or "def __set__" in text:
+            descriptors.update(_descriptors(text))
+    made = re.compile(rf"^[ \t]+(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*(?:\w+\.)*(?:{'|'.join(descriptors)})\(", re.MULTILINE)
+    for text in texts:
+        if any(f"{name}(" in text for name in descriptors):
+            found.update(made.findall(text))
+    return frozenset(found)
+
+
+def _descriptors(text: str) -> Iterator[str]:
+    last = ""
+    for match in _CLASS_OR_DESCRIPTOR.finditer(text):
+        last = match[1] or last
+        if last and not match[1]:
+            yield last
 
 
 def ways_of(method: str) -> tuple[str, ...]:

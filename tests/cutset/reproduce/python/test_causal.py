@@ -108,7 +108,7 @@ def test_a_traceback_begins_at_what_raised_in_its_last_known_frame(tmp_path):
     function = next(index for index, one in enumerate(program.functions) if one.name == "f")
     graph = causal_graph(program, [Sighting("key", None, (Origin("app", function, 4, "OSError"),))])
     assert reaches(graph) == {1: {"key": Reach(0, ("OSError",))}}
-    assert [node.step.kind for node in graph.nodes][:2] == [CausalKind.EXTERNAL, CausalKind.LOCATION]
+    assert [graph.step(source).kind for source in graph.sources["key"]] == [CausalKind.EXTERNAL, CausalKind.LOCATION]
 
 
 def test_observables_are_told_apart_also_if_there_are_many(tmp_path):
@@ -126,5 +126,8 @@ def test_a_large_package_has_a_graph():
     graph = graph_of(program)
     reached = reaches(graph)
     assert reached
-    assert all(isinstance(node.step, CausalStep) and node.step.line >= 0 for node in graph.nodes)
-    assert {graph.nodes[index].site for index in range(len(graph.nodes))} - {-1} == set(reached)
+    for site, messages in reached.items():
+        for message in messages:
+            chain = path(graph, site, message)
+            assert chain
+            assert all(isinstance(step, CausalStep) and step.line >= 0 for step in chain)

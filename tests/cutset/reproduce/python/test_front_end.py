@@ -7,6 +7,7 @@ from tests.samples.small_programs import read_app, read_python_log
 from cutset.model.reproduction.log import LogRecord
 from cutset.model.reproduction.site import FaultKind
 from cutset.reproduce.front_end import AnalysedProgram, FrontEnd
+from cutset.reproduce.graph.distances import reaches
 from cutset.reproduce.oracle.expression import parse_oracle
 from cutset.reproduce.python.front_end import PythonAnalysis, PythonFrontEnd
 from cutset.reproduce.rounds.harness import Workload
@@ -68,7 +69,7 @@ def test_a_message_leads_to_the_site_that_it_follows_from(tmp_path: Path) -> Non
     (record,) = read_python_log(LINE.format("stopped"))
     (seen,) = program.recognise(record)
     graph = program.causal_graph([seen])
-    assert 0 in {node.site for node in graph.nodes}
+    assert 0 in reaches(graph)
     effects = program.effects([record], [FaultKind.EXCEPTION], 1.0)(0, ("OSError",))
     assert effects[0].text.startswith("ConnectionResetError(")
 
