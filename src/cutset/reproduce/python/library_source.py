@@ -28,6 +28,7 @@ _CALLED = re.compile(r"\b([A-Za-z_]\w*)[ \t]*\(")
 _RAISED_TEXT = re.compile(r"""\braise[ \t]+([A-Za-z_][\w.]*)\(\s*f?(["'])((?:(?!\2)[^\\\n])*)\2\s*[,)%.]""")
 _FIELD = re.compile(r"\{[^{}]*\}|%[a-z]")
 _LONG_TEXT = re.compile(r"""(\"{3}|'{3}).*?\1""", re.DOTALL)
+_OVERLOAD = re.compile(r"\.\.\.\s*(?:@[^\n]*\s*)*$")  # has no body; the next one's decorators may follow
 # Words in the names of functions that reach out of the process: what they raise passes through whoever calls them.
 _OUTSIDE_TEXT = (
     "accept acquire begin call command commit communicate connect connection cursor deliver download execute "
@@ -166,7 +167,7 @@ def _definitions(text: str) -> Iterator[tuple[str, str, int, int]]:
             classes.pop()
         if match[2]:
             classes.append((depth, match[3]))
-        elif not text[match.start() : end].rstrip().endswith("..."):  # an overload
+        elif not _OVERLOAD.search(text[match.start() : end]):
             yield classes[-1][1] if classes else "", match[3], match.start(), end
 
 
