@@ -27,6 +27,7 @@ from cutset.reproduce.logs.statements import LogStatement, index_statements, pat
 from cutset.reproduce.loop import reproduce
 from cutset.reproduce.oracle.expression import parse_oracle
 from cutset.reproduce.prepare import read_subject
+from cutset.reproduce.progress import Progress, nobody_watches
 from cutset.reproduce.rounds.harness import ArmedRound, Firing, HookReport, LocatedSites, Workload
 from cutset.reproduce.settings import FailureCase, ReproductionSettings
 from cutset.reproduce.state import ReproductionState
@@ -158,7 +159,7 @@ class ToyFrontEnd:
     dialect = ToyLogs()
     any_exception = "mishap()"
 
-    def read_program(self, case: FailureCase) -> ToyProgram:
+    def read_program(self, case: FailureCase, progress: Progress = nobody_watches) -> ToyProgram:
         (source,) = case.sources
         parts = [[part.strip() for part in line.split("|")] for line in Path(source).read_text().splitlines() if line]
         return ToyProgram(tuple((name, failure, final) for name, failure, final in parts), source)

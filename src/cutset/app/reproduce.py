@@ -70,8 +70,12 @@ async def reproduce(
 
     `on_progress` is told, from any thread, what is done before there are events: the source may take a minute.
     """
+
+    def progress(done: int, total: int, what: str) -> None:
+        on_progress(f"{what}: {done:,} of {total:,}" if total else f"{what}: {done:,}")
+
     on_progress(f"reading the source of {', '.join(plan.case.sources)}")
-    subject = await read_subject(plan.case, plan.front_end)
+    subject = await read_subject(plan.case, plan.front_end, progress)
     on_progress("running the workload without faults")
     started = RunStarted(
         loop=Loop.REPRODUCTION, command="reproduce", fingerprint=fingerprint(**identity(subject, plan.settings))
@@ -87,7 +91,12 @@ async def reproduce(
         is_prepared = False
         try:
             async for event in search(
-                subject, plan.settings, folder, past=past, record=lambda event: ledger.append(run, event)
+                subject,
+                plan.settings,
+                folder,
+                past=past,
+                record=lambda event: ledger.append(run, event),
+                progress=progress,
             ):
                 is_prepared |= isinstance(event, ProgramAnalysed)
                 yield event

@@ -13,11 +13,12 @@ from cutset.model.reproduction.log import LogRecord, Observable
 from cutset.reproduce.fault_space import SiteFacts, TimeApart
 from cutset.reproduce.front_end import AnalysedProgram, EffectsOf, SiteEffect
 from cutset.reproduce.graph.causal import CausalGraph
-from cutset.reproduce.graph.distances import Reach, reaches
+from cutset.reproduce.graph.distances import Executed, Reach, reaches
 from cutset.reproduce.logs.difference import LogEntry, keyed, matches, present, relevant_observables, text_keys
 from cutset.reproduce.logs.recognition import Sighting
 from cutset.reproduce.logs.timeline import align, temporal_distance
 from cutset.reproduce.logs.values import sanitise, steady_values
+from cutset.reproduce.progress import Progress, nobody_watches
 
 _USUAL = 4  # steps by which a message that good runs have as well is further from all sites: its place may be chance
 _MOST = 0.5  # of the entries of a log may have values that good runs do not have
@@ -143,11 +144,14 @@ def gather_facts(
     *,
     effects: EffectsOf,
     symptoms: Collection[int] = (),
+    executed: Executed | None = None,
+    progress: Progress = nobody_watches,
 ) -> SearchFacts:
     """`good` are the entries of good runs; the first is the one that visits are compared with.
 
     `symptoms` are the lines of the failure log by which the oracle recognises it. They count where nothing else is new:
-    that 9 of 10 orders were sent differs by a number alone from what a good run says.
+    that 9 of 10 orders were sent differs by a number alone from what a good run says. `executed`: functions that good
+    runs ran.
     """
     failed = reader.entries(failure)
     observables = relevant_observables(good[0], failed, *good[1:])
@@ -163,7 +167,7 @@ def gather_facts(
         observables += _absent(few, good[0], failed)
         seen += [replace(reader.sightings[key.removeprefix(_ABSENT)], key=key, missing=True) for key in few]
     graph = program.causal_graph(dict.fromkeys(seen))
-    near = reaches(graph)
+    near = reaches(graph, executed, progress)
     traced, contexts = program.arising(failure), program.contexts(failure)
     facts = []
     reasons = {}

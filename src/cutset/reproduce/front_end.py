@@ -12,6 +12,7 @@ from cutset.model.reproduction.log import LogRecord
 from cutset.model.reproduction.site import FaultKind, FiredFault, Site
 from cutset.reproduce.graph.causal import CausalGraph
 from cutset.reproduce.logs.recognition import Sighting
+from cutset.reproduce.progress import Progress, nobody_watches
 from cutset.reproduce.rounds.harness import Harness
 from cutset.reproduce.settings import FailureCase
 
@@ -67,7 +68,7 @@ class AnalysedProgram(Protocol):
 class FrontEnd(Harness, Protocol):
     any_exception: str  # an effect: one that says nothing by its type
 
-    def read_program(self, case: FailureCase) -> AnalysedProgram: ...
+    def read_program(self, case: FailureCase, progress: Progress = nobody_watches) -> AnalysedProgram: ...
 
     def write_replay(self, folder: Path, case: FailureCase, faults: Sequence[FiredFault]) -> Path:
         """A script that shows the failure again, with neither a search nor Cutset, and a test that fails until then."""

@@ -21,6 +21,7 @@ from cutset.reproduce.explore import explore
 from cutset.reproduce.minimise import minimise
 from cutset.reproduce.narrate import reproduction_of, summary_of
 from cutset.reproduce.prepare import prepare
+from cutset.reproduce.progress import Progress, nobody_watches
 from cutset.reproduce.settings import ReproductionSettings
 from cutset.reproduce.state import ReproductionState, Subject
 
@@ -32,6 +33,7 @@ async def reproduce(
     *,
     past: Sequence[object] = (),
     record: Callable[[ReproductionEvent], None] = lambda _: None,
+    progress: Progress = nobody_watches,
 ) -> AsyncIterator[ReproductionEvent]:
     """`folder` is for the rounds of this search. `past`: what it recorded before an interruption, in order."""
     state = ReproductionState(
@@ -41,6 +43,7 @@ async def reproduce(
         record,
         past_good={event.number: event for event in past if isinstance(event, GoodRunFinished)},
         past=[event for event in past if isinstance(event, RoundFinished)],
+        progress=progress,
     )
     try:
         async for event in _stages(state):

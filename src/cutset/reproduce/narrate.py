@@ -89,13 +89,14 @@ def _messages(state: ReproductionState, found: RoundFinished) -> tuple[FailureMe
     absent = {each.key for each in facts.observables if is_absent(each)}
     lines = {each.key: each.line for each in reversed(facts.observables)}  # of the first of each key
     assert found.fired is not None
+    executed = state.subject.front_end.executed(found.folder)
     return tuple(
         FailureMessage(
             line=lines[key],
             text=text,
             shown=key in found.shown,
             absent=key in absent,
-            chain=tuple(path(facts.graph, found.fired.number, key)),
+            chain=tuple(path(facts.graph, found.fired.number, key, executed)),
         )
         for key, text in state.prepared.texts.items()
     )

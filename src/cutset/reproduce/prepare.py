@@ -20,6 +20,7 @@ from cutset.reproduce.logs.agreement import agreement_with
 from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.oracle.expression import judge
 from cutset.reproduce.oracle.terms import is_symptom
+from cutset.reproduce.progress import Progress, nobody_watches
 from cutset.reproduce.rounds.harness import ArmedRound
 from cutset.reproduce.rounds.limit import limit_after
 from cutset.reproduce.rounds.runner import how_it_ended, run_round
@@ -29,14 +30,14 @@ from cutset.reproduce.state import Preparation, ReproductionState, Subject
 GOOD_RUNS = 2  # the second tells what comes and goes by itself
 
 
-async def read_subject(case: FailureCase, front_end: FrontEnd) -> Subject:
+async def read_subject(case: FailureCase, front_end: FrontEnd, progress: Progress = nobody_watches) -> Subject:
     """What is wrong with a case is said before anything is run."""
     begun = time.monotonic()
     formats = formats_of(case.failure_log, pattern=case.log_pattern, dialect=front_end.dialect)
     failure = read_log(case.failure_log, formats, dialect=front_end.dialect)
     if not failure:
         raise UsageError("The failure log has no entries", hint="Check `--log` and `--log-pattern`")
-    program = await in_a_thread(lambda: front_end.read_program(case))
+    program = await in_a_thread(lambda: front_end.read_program(case, progress))
     if not program.sites:
         raise UsageError(
             f"There is nothing to inject in {', '.join(case.sources)}",
@@ -75,8 +76,18 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
     settings, failure = state.settings, subject.failure
     effects = subject.program.effects(failure, settings.faults, settings.delay_s)
     symptoms = [record.line for record in failure if is_symptom(record, subject.case.oracle)]
+    executed = _executed(state)
     facts = await in_a_thread(
-        lambda: gather_facts(subject.program, reader, failure, good, effects=effects, symptoms=symptoms)
+        lambda: gather_facts(
+            subject.program,
+            reader,
+            failure,
+            good,
+            effects=effects,
+            symptoms=symptoms,
+            executed=executed,
+            progress=state.progress,
+        )
     )
     if not facts.observables:
         raise UsageError(
@@ -98,6 +109,15 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
     analysed = _analysed(state, subject.seconds + time.monotonic() - begun)
     state.record(analysed)
     yield analysed
+
+
+def _executed(state: ReproductionState) -> dict[str, frozenset[int]]:
+    """The functions that ran in any of the good runs."""
+    found: dict[str, frozenset[int]] = {}
+    for number in range(1, GOOD_RUNS + 1):
+        for path, lines in state.subject.front_end.executed(state.folder / f"good-{number}").items():
+            found[path] = found.get(path, frozenset()) | lines
+    return found
 
 
 async def _good_run(state: ReproductionState, number: int) -> GoodRunFinished:

@@ -16,6 +16,7 @@ from cutset.reproduce.logs.difference import LogEntry
 from cutset.reproduce.logs.formats import LogFormats
 from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.logs.recognition import located
+from cutset.reproduce.progress import Progress, nobody_watches
 from cutset.reproduce.rounds.harness import Workload
 from cutset.reproduce.settings import FailureCase, ReproductionSettings
 
@@ -75,6 +76,7 @@ class ReproductionState:
     record: Callable[[ReproductionEvent], None]  # what is recorded counts
     past_good: dict[int, GoodRunFinished]  # before an interruption
     past: list[RoundFinished]  # likewise; those that have been taken up are gone
+    progress: Progress = nobody_watches  # is told what takes long
     prepared: Preparation = field(init=False)
     workload: Workload = field(init=False)  # of the case, with a time limit by how long good runs take
     explorer: Explorer = field(init=False)  # of single faults

@@ -106,7 +106,7 @@ def test_where_a_number_differs_that_good_runs_agree_on_it_has_to_be_explained(t
 
     assert list(reader.texts_of(found.observables, failure).values()) == ["order 9"]
     ((begin,),) = found.graph.sources.values()
-    assert found.graph.nodes[begin].step.text == "log.info"
+    assert found.graph.step(begin).text == "log.info"
     good, failed = reader.entries(GOOD), reader.entries(failure)
     assert found.shown(good, failed) == {found.observables[0].key}
     assert found.shown(good, good) == frozenset()

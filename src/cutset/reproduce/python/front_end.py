@@ -11,6 +11,7 @@ from cutset.reproduce.graph.causal import CausalGraph
 from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.logs.recognition import Origin, Sighting, sightings
 from cutset.reproduce.logs.statements import index_statements
+from cutset.reproduce.progress import Progress, nobody_watches
 from cutset.reproduce.python.causal import causal_graph
 from cutset.reproduce.python.deciding_values import DecidingValues, deciding_values
 from cutset.reproduce.python.effects import effects_of
@@ -30,8 +31,8 @@ from cutset.reproduce.settings import FailureCase
 class PythonFrontEnd(PythonHarness):
     any_exception = "Exception('injected')"
 
-    def read_program(self, case: FailureCase) -> "PythonAnalysis":
-        program = read_program(case.sources, case.search_path, case.drivers)
+    def read_program(self, case: FailureCase, progress: Progress = nobody_watches) -> "PythonAnalysis":
+        program = read_program(case.sources, case.search_path, case.drivers, progress=progress)
         first = case.workload.command[0]
         interpreter = case.runtime or (first if is_python(first) else "")
         return PythonAnalysis(
