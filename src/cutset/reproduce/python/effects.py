@@ -71,6 +71,7 @@ def effects_of(
             in_log,
             library,
             packages=set().union(*(leads[one] for one in sure)) if sure else near[site.module] | _packages([resolved]),
+            inside=bool(sure),
             awaited=site.kind is SiteKind.AWAIT or program.events[event].awaited,
             imports=imports[site.module],
             wanted=wanted,

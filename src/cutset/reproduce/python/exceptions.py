@@ -91,6 +91,7 @@ def candidates(
     library: Library,
     *,
     packages: Collection[str] | None = None,
+    inside: bool = False,
     awaited: bool = False,
     imports: Sequence[str] = (),
     wanted: Sequence[str] = (),
@@ -99,11 +100,11 @@ def candidates(
 
     `call` is the source of what is called, `resolved` its dotted name if known, `handlers` the types caught around it,
     innermost first, `in_log` types and messages of the failure log, `packages` those of the library that the call may
-    lead to (None: all), `imports` the modules that the calling module imports, `wanted` the types that get to the
-    handler that the message comes from (none: any).
+    lead to (None: all), `inside` whether only through analysed code, where they arise themselves, `imports` the modules
+    that the calling module imports, `wanted` the types that get to the handler that the message comes from (none: any).
     """
     leads_to = frozenset(library.packages if packages is None else library.packages.keys() & set(packages))
-    scene = _scene(call, resolved, library, leads_to, awaited=awaited, imports=imports)
+    scene = _scene(call, resolved, library, leads_to, inside=inside, awaited=awaited, imports=imports)
     logged = {library.canonical(name) for name, _ in in_log}
     proposals = [
         *_from_log(scene, handlers, in_log),
@@ -123,7 +124,14 @@ def _is_one_of(kind: str, types: Collection[str], library: Library) -> bool:
 
 
 def _scene(
-    call: str, resolved: str, library: Library, leads_to: frozenset[str], *, awaited: bool, imports: Sequence[str]
+    call: str,
+    resolved: str,
+    library: Library,
+    leads_to: frozenset[str],
+    *,
+    inside: bool,
+    awaited: bool,
+    imports: Sequence[str],
 ) -> _Scene:
     told = called(call, resolved, imports, awaited=awaited)
     packages = frozenset(name.partition(".")[0] for name in (resolved, *imports) if name)
@@ -131,7 +139,8 @@ def _scene(
     own = () if told.standard else (callee,) if callee in leads_to else tuple(sorted(leads_to))
     # Another library may raise through the called one; a module that does not import any may be handed a client.
     near = callee in own or (not resolved and (told.client or not imports or not packages.isdisjoint(own)))
-    known = [*_from_table(told), *_from_library(call, resolved, own, imports, library, vague=told.vague or not near)]
+    vague = told.vague or inside or not near
+    known = [*_from_table(told), *_from_library(call, resolved, own, imports, library, vague=vague)]
     known.sort(key=lambda proposal: -proposal.specificity)
     if awaited:  # skips `except Exception`, so it is worth an early try, after the fault that is most likely
         founded = bool(known) and known[0].specificity >= Specificity.LIBRARY

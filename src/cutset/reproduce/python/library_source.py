@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cutset.reproduce.python.exception_table import words_of
+from cutset.reproduce.python.exception_table import table, words_of
 
 DEEPEST = 5  # calls: those of a client down to its socket
 NEAR = 3  # calls within which one that reaches out is seen as such
@@ -95,7 +95,9 @@ class LibrarySource:
 
     def _reach(self, owner: str, name: str) -> Reached | None:
         if not (begun := self._begun(owner, name)):
-            return None
+            # A class without a constructor of its own keeps data, unless it is named like a client.
+            keeps = owner != ANY_OWNER and name[:1].isupper() and table().clients.isdisjoint(words_of(name))
+            return Reached({}, stays_inside=True) if keeps and not _reaches_out(name) else None
         raised: dict[str, str] = {}
         stays_inside = not _reaches_out(name)
         level, seen = list(begun), set(begun)

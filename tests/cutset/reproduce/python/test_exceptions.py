@@ -301,6 +301,12 @@ def test_an_exception_of_a_library_that_the_call_does_not_lead_into_is_not_propo
     assert not any("store" in effect for effect in found)
 
 
+def test_a_library_s_exceptions_are_a_guess_where_only_analysed_code_leads_to_it_unless_the_log_names_them():
+    assert candidates("self.client.fetch", "", [], [], STORE, inside=True)[0].specificity == Specificity.GUESS
+    logged = [("store.errors.ConnectionError", "gone")]
+    assert candidates("self.client.fetch", "", [], logged, STORE, inside=True)[0].specificity == Specificity.LOG
+
+
 def test_a_library_that_defines_what_is_called_goes_before_one_that_does_not(tmp_path):
     for name, text in {"store": "def fetch(): send()", "shop": "def buy(): send()"}.items():
         (tmp_path / f"{name}.py").write_text(text)

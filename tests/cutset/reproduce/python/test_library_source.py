@@ -82,6 +82,11 @@ def test_examples_in_docstrings_and_overloads_are_no_calls(tmp_path):
     assert read_library(tmp_path / "wire.py").reached("wire.where").stays_inside
 
 
+def test_a_class_without_a_constructor_keeps_data_unless_it_is_named_like_a_client(library):
+    assert library.reached("wires.Row").stays_inside
+    assert library.reached("wires.RedisClient") is None
+
+
 def test_what_is_not_there_tells_nothing(library):
     assert library.reached("wires.nobody") is None
     assert library.reached("wires") is None
