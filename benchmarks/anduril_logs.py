@@ -6,21 +6,17 @@ FOLDER has a folder for each case, with `good-run-log`, `good-run-log-2`, `bad-r
 `diff_log_original` (good against bad), `diff_log_dd` (the double difference) and `diff_log_dd_set` (set minus), all as
 `.txt.gz`. As there, a message is told from others by `class@line`, and is one observable however often it was logged.
 
-Each list is compared twice: with the names of threads as they are, which is what ANDURIL does, and by families of
-threads, which is what Cutset does, as `handler 3 on 38021` and `handler 7 on 40112` do the same work. What the
-published lists have beyond that are messages that the good run has as often or more often, in other threads of
-the family. The last line is JSON.
+Threads are compared as Cutset compares them by default. The last line is JSON.
 """
 
 import gzip
 import json
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from cutset.model.reproduction.log import LogRecord
-from cutset.reproduce.logs.difference import LogEntry, keyed, relevant_observables, surplus, thread_family
+from cutset.reproduce.logs.difference import LogEntry, keyed, relevant_observables, surplus
 from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.python.log_dialect import PythonLogs
 
@@ -46,11 +42,11 @@ def observables(good: list[LogEntry], bad: list[LogEntry], other: list[LogEntry]
     }
 
 
-def compare(case: Path, family: Callable[[str], str]) -> dict[str, dict[str, object]]:
+def compare(case: Path) -> dict[str, dict[str, object]]:
     names = ("good-run-log", "bad-run-log", "good-run-log-2")
     texts = [text(case / f"{name}.txt.gz") for name in names]
     formats = formats_of(*texts, dialect=DIALECT)
-    logs = (keyed(read_log(each, formats, dialect=DIALECT), class_and_line, family) for each in texts)
+    logs = (keyed(read_log(each, formats, dialect=DIALECT), class_and_line) for each in texts)
     found = observables(*logs)
     result = {}
     for name in LISTS:
@@ -68,36 +64,23 @@ def compare(case: Path, family: Callable[[str], str]) -> dict[str, dict[str, obj
 
 def main(folder: Path) -> None:
     start = time.process_time()
-    report = {
-        case.name: {"as_named": compare(case, str), "by_family": compare(case, thread_family)}
-        for case in sorted(folder.iterdir())
-        if case.is_dir()
-    }
-    for case, kinds in report.items():
-        for kind, lists in kinds.items():
-            for name, row in lists.items():
-                print(
-                    f"{case:16} {kind:10} {name:9} published {row['published']:4} ours {row['ours']:4} "
-                    f"precision {row['precision']:.3f} recall {row['recall']:.3f}"
-                )
-                if kind == "as_named" and (row["only_ours"] or row["only_published"]):
-                    print(f"    only ours {row['only_ours']}, only published {row['only_published']}")
-    equal = sum(
-        row["ours"] == row["published"] and row["precision"] == row["recall"] == 1.0
-        for kinds in report.values()
-        for row in kinds["as_named"].values()
-    )
+    report = {case.name: compare(case) for case in sorted(folder.iterdir()) if case.is_dir()}
+    for case, lists in report.items():
+        for name, row in lists.items():
+            print(
+                f"{case:16} {name:9} published {row['published']:4} ours {row['ours']:4} "
+                f"precision {row['precision']:.3f} recall {row['recall']:.3f}"
+            )
+            if row["only_ours"] or row["only_published"]:
+                print(f"    only ours {row['only_ours']}, only published {row['only_published']}")
+    rows = [row for lists in report.values() for row in lists.values()]
     summary = {
         "cases": {
-            case: {
-                f"{name}_{kind}": [row["precision"], row["recall"]]
-                for kind, lists in kinds.items()
-                for name, row in lists.items()
-            }
-            for case, kinds in report.items()
+            case: {name: [row["precision"], row["recall"]] for name, row in lists.items()}
+            for case, lists in report.items()
         },
-        "lists": len(report) * len(LISTS),
-        "equal_lists": equal,
+        "lists": len(rows),
+        "equal_lists": sum(not row["only_ours"] and not row["only_published"] for row in rows),
         "cpu_s": round(time.process_time() - start, 2),
     }
     print(json.dumps(summary))

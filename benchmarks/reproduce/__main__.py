@@ -21,7 +21,6 @@ from benchmarks.reproduce.searching import Trial, run_trials
 from benchmarks.reproduce.summary import effort, to_table, truth
 
 from benchmarks import anduril_logs, hook_costs, hook_suites
-from cutset.reproduce.logs.difference import thread_family
 from cutset.reproduce.settings import ReproductionSettings
 from cutset.reproduce.strategies import SiteStrategyName
 
@@ -93,7 +92,7 @@ def ablations(cases: list[KnownFailure], trial: Trial, options: argparse.Namespa
 
 def anduril_lists(folder: Path) -> dict[str, int]:
     """Of ANDURIL's published lists of observables: how many are the same here, as logs are compared by default."""
-    cases = [anduril_logs.compare(case, thread_family) for case in sorted(folder.glob("*/"))]
+    cases = [anduril_logs.compare(case) for case in sorted(folder.glob("*/"))]
     rows = [row for case in cases for row in case.values()]
     equal = sum(not row["only_ours"] and not row["only_published"] for row in rows)
     return {"anduril_lists": len(rows), "anduril_lists_equal": equal}

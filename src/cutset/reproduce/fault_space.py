@@ -24,6 +24,7 @@ Where the paper leaves a choice:
   log is most like the failure log, a few neighbours in time (`NEIGHBOURS`) come first in every second round.
 """
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,11 +34,11 @@ from typing import NamedTuple, TypeVar
 
 from cutset.model.reproduction.log import Observable
 from cutset.model.reproduction.site import SiteFault, Visit
-from cutset.reproduce.logs.difference import thread_family
 
 ANY = 0  # as an occurrence: the first that comes
 WINDOW = 10  # sites: ANDURIL's default; its results hardly depend on it (§8.5)
 NEIGHBOURS = 8  # in time, of a fault that brought every message
+_NUMBER = re.compile(r"\d+")  # in the name of a thread: its number in another run is another
 _Item = TypeVar("_Item")
 
 TimeApart = Callable[[Visit, str], float]  # T: log lines of the failure log from a visit to the key of an observable
@@ -259,8 +260,8 @@ class FaultSpace:
         """Where a stack trace shows the site, the thread that logged it was there; tasks do not tell their names."""
         if not key or not self.sites[site].traced_effects:
             return visits
-        family = thread_family(self.observables[key].thread)
-        return [visit for visit in visits if thread_family(visit.thread) == family] or visits
+        kind = _NUMBER.sub("", self.observables[key].thread)
+        return [visit for visit in visits if _NUMBER.sub("", visit.thread) == kind] or visits
 
 
 _Step = tuple[int, float, list[tuple[Moment, str]]]  # its cost, T, and what is tried in it

@@ -20,7 +20,12 @@ from cutset.reproduce.logs.values import sanitise
 _WINDOW = 1 << 15  # lines
 _CELLS = _WINDOW * _WINDOW  # 128 MB
 
-_NUMBERS = re.compile(r"\b[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b|0x[0-9A-Fa-f]+|\d+(?:[._:/-]\d+)*")
+# Names that Python gives: what a program calls its threads, it calls them in each run. A process may be named before.
+_NUMBERED = re.compile(
+    r"(?<![^/])(?:(?:Thread|Dummy|Task|Greenlet|(?:Fork|Spawn|ForkServer)?Process|SyncManager)-\d+(?::\d+)*"
+    r"|(?P<pool>[\w-]+_|\w*PoolWorker-)?\d+)(?=$|/| \()"
+)
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +50,19 @@ def text_keys(record: LogRecord) -> list[str]:
 
 def thread_family(name: str) -> str:
     """`Thread-*` for `Thread-12`: numbers of threads, tasks, pool workers and processes depend on what ran before."""
-    return _NUMBERS.sub("*", name)
+    return _NUMBERED.sub(lambda found: _NUMBER.sub("*", found[0]), name)
 
 
-def keyed(
-    records: Iterable[LogRecord],
-    keys: Callable[[LogRecord], Sequence[str]] = text_keys,
-    family: Callable[[str], str] = thread_family,
-) -> list[LogEntry]:
+def _is_pool(name: str) -> bool:
+    return any(found["pool"] for found in _NUMBERED.finditer(name))
+
+
+def keyed(records: Iterable[LogRecord], keys: Callable[[LogRecord], Sequence[str]] = text_keys) -> list[LogEntry]:
     """An entry for each of a record's keys."""
     return [
-        LogEntry(key, record.thread, family(record.thread), record.line) for record in records for key in keys(record)
+        LogEntry(key, record.thread, thread_family(record.thread), record.line)
+        for record in records
+        for key in keys(record)
     ]
 
 
@@ -103,14 +110,20 @@ def difference(good: Sequence[LogEntry], run: Sequence[LogEntry]) -> tuple[list[
 
 
 def _apart(good: Sequence[LogEntry], run: Sequence[LogEntry]) -> tuple[list[LogEntry], list[LogEntry]]:
-    """Of one family of threads, read thread by thread or as it was logged, whichever has more in common.
+    """Of one family of threads.
 
-    The first suits threads that do the same side by side; the second suits pools, which give work to whoever is free.
+    The same names are the same threads, and are compared one by one, as ANDURIL does. Otherwise they are read thread by
+    thread or as it was logged, whichever has more in common: the first suits threads that do the same side by side,
+    the second suits pools, which give work to whoever is free.
     """
+    here, there = _by_thread(good), _by_thread(run)
+    if len(here) <= 1 and len(there) <= 1:
+        return _unmatched(good, run)
+    if here.keys() == there.keys() and not any(map(_is_pool, here)):
+        apart = [_unmatched(here[name], there[name]) for name in there]
+        return [entry for lost, _ in apart for entry in lost], [entry for _, new in apart for entry in new]
     as_logged = _unmatched(good, run)
-    if len({entry.thread for entry in good}) <= 1 and len({entry.thread for entry in run}) <= 1:
-        return as_logged
-    by_thread = _unmatched(_by_thread(good), _by_thread(run))
+    by_thread = _unmatched(*([entry for entries in threads.values() for entry in entries] for threads in (here, there)))
     return by_thread if len(by_thread[1]) <= len(as_logged[1]) else as_logged
 
 
@@ -130,11 +143,11 @@ def by_family(entries: Iterable[LogEntry]) -> dict[str, list[LogEntry]]:
     return families
 
 
-def _by_thread(entries: Sequence[LogEntry]) -> list[LogEntry]:
+def _by_thread(entries: Iterable[LogEntry]) -> dict[str, list[LogEntry]]:
     threads: dict[str, list[LogEntry]] = {}
     for entry in entries:
         threads.setdefault(entry.thread, []).append(entry)
-    return [entry for thread in threads.values() for entry in thread]
+    return threads
 
 
 def matches(good: Sequence[str], failure: Sequence[str]) -> list[tuple[int, int]]:

@@ -158,12 +158,34 @@ def test_a_run_shows_an_observable_if_it_has_more_of_it_than_a_good_run():
         ("ThreadPoolExecutor-0_3", "ThreadPoolExecutor-1_0"),
         ("Task-7", "Task-1100"),
         ("4711/ForkPoolWorker-1", "12/ForkPoolWorker-2"),
-        ("conn 127.0.0.1:4000", "conn 127.0.0.1:5111"),
+        ("Process-1:2", "Process-3:1"),
+        ("4711", "12"),
+        ("4711/MainThread", "12/MainThread"),
+        ("asyncio_3", "asyncio_0"),
     ],
 )
-def test_numbers_do_not_tell_threads_apart(one, other):
+def test_numbers_that_python_gives_do_not_tell_threads_apart(one, other):
     assert thread_family(one) == thread_family(other)
     assert thread_family(one) != thread_family("MainThread")
+
+
+@pytest.mark.parametrize("name", ["MainThread", "worker-3", "conn 127.0.0.1:4000", "IPC handler 3 on 40112", ""])
+def test_what_a_program_calls_its_threads_is_their_name(name):
+    assert thread_family(name) == name
+
+
+def test_threads_of_the_same_numbers_are_the_same():
+    good, failure = entries("Thread-1:ab", "Thread-2:cd"), entries("Thread-1:cd", "Thread-2:ab")
+    assert [o.key for o in relevant_observables(good, failure)] == ["c", "d", "a", "b"]
+    # it is numbered from elsewhere
+    assert relevant_observables(good, entries("Thread-4:ab", "Thread-5:cd")) == []
+    assert relevant_observables(good, entries("Thread-2:ab", "Thread-3:cd")) == []
+
+
+def test_a_pool_gives_work_to_whoever_is_free():
+    good = entries("ThreadPoolExecutor-0_0:ab", "ThreadPoolExecutor-0_1:cd")
+    failure = entries("ThreadPoolExecutor-0_0:a", "ThreadPoolExecutor-0_1:bcd")
+    assert relevant_observables(good, failure) == []
 
 
 def test_a_message_and_its_traceback_have_a_key_each():
@@ -174,7 +196,7 @@ def test_a_message_and_its_traceback_have_a_key_each():
     assert text_keys(LogRecord(1, "", "", "", "order 7 done")) == ["order * done"]
 
 
-def test_keys_and_families_are_the_callers_if_given():
+def test_keys_are_the_callers_if_given():
     records = read_python_log("INFO:shop:order 7\nprinted\nERROR:cart:gone")
-    found = keyed(records, lambda record: [record.logger] if record.logger else [], str.upper)
+    found = keyed(records, lambda record: [record.logger] if record.logger else [])
     assert [(entry.key, entry.line) for entry in found] == [("shop", 1), ("cart", 3)]
