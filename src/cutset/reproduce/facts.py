@@ -4,7 +4,7 @@ The static side reads the source; good runs tell what the workload logs and visi
 that, is what has to be explained.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -212,18 +212,21 @@ def _rarer(reader: LogReader, failed: Sequence[LogEntry], good: Sequence[Sequenc
 
 
 def _absent(keys: Iterable[str], good: Sequence[LogEntry], failed: Sequence[LogEntry]) -> list[Observable]:
-    """Each is missed where the good run has the first that the failure log lacks, after what both have before it."""
-    pairs = matches(*([_statement(entry.key) for entry in entries] for entries in (good, failed)))
-    there = dict(pairs)
-    found: dict[str, Observable] = {}
+    """Each is missed where the good run has the one that the failure log lacks; of several, where most are in a row.
+
+    One here and there may be chance: what goes on side by side is logged in another order each time.
+    """
+    there = dict(matches(*([_statement(entry.key) for entry in entries] for entries in (good, failed))))
+    gaps: dict[str, list[list[Observable]]] = defaultdict(lambda: [[]])  # by key: what is lacking between what is not
     line = 1
     for number, entry in enumerate(good):
+        key = _ABSENT + _statement(entry.key)
         if number in there:
             line = failed[there[number]].line + 1
+            gaps[key].append([])
         else:
-            key = _ABSENT + _statement(entry.key)
-            found.setdefault(key, Observable(key, entry.thread, line))
-    return [found[key] for key in keys]
+            gaps[key][-1].append(Observable(key, entry.thread, line))
+    return [max(gaps[key], key=len)[0] for key in keys]
 
 
 def timed(good: Sequence[LogEntry], failed: Sequence[LogEntry], observables: Sequence[Observable]) -> TimeApart:

@@ -100,6 +100,15 @@ def test_what_is_missing_in_between_is_missed_there(tmp_path):
     assert [each.line for each in found.observables] == [3]
 
 
+def test_what_is_missing_again_and_again_is_missed_from_there_on_and_not_where_one_came_late(tmp_path):
+    good = log_of(*(text for number in range(1, 9) for text in ("tick", f"order {number}")))
+    late = ["order 1", "tick", "order 2", "tick"]  # the other way round than in the good run
+    failure = log_of(*late, "order 3", "tick", *(f"order {number}" for number in range(4, 9)))
+    _, _, found = prepared(tmp_path, failure, good, good)
+    missing = [each.line for each in found.observables if is_absent(each)]
+    assert missing == [8]  # after `order 4`
+
+
 def test_where_a_number_differs_that_good_runs_agree_on_it_has_to_be_explained(tmp_path):
     failure = log_of("tick", "order 1", "tick", "order 2", "tick", "order 3", "tick", "order 9")
     _, reader, found = prepared(tmp_path, failure, GOOD, GOOD)
