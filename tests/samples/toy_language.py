@@ -137,6 +137,9 @@ class ToyProgram:
         begins = ((seen.key, [(seen.key, seen.statement.event)]) for seen in sightings if seen.statement)
         return grow(begins, self._prior, self._node, self._step)
 
+    def may_run(self, executed: Mapping[str, frozenset[int]]) -> Mapping[str, frozenset[int]]:
+        return executed
+
     def _prior(self, key: tuple[str, int]) -> list[tuple[str, int]]:
         """What is said follows from a failure; what is said for good, from one that was handled before."""
         text, row = key
@@ -159,7 +162,9 @@ class ToyFrontEnd:
     dialect = ToyLogs()
     any_exception = "mishap()"
 
-    def read_program(self, case: FailureCase, progress: Progress = nobody_watches) -> ToyProgram:
+    def read_program(
+        self, case: FailureCase, progress: Progress = nobody_watches, cache: Path | None = None
+    ) -> ToyProgram:
         (source,) = case.sources
         parts = [[part.strip() for part in line.split("|")] for line in Path(source).read_text().splitlines() if line]
         return ToyProgram(tuple((name, failure, final) for name, failure, final in parts), source)

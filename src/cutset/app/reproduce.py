@@ -75,7 +75,7 @@ async def reproduce(
         on_progress(f"{what}: {done:,} of {total:,}" if total else f"{what}: {done:,}")
 
     on_progress(f"reading the source of {', '.join(plan.case.sources)}")
-    subject = await read_subject(plan.case, plan.front_end, progress)
+    subject = await read_subject(plan.case, plan.front_end, progress, plan.store / "reproductions" / "cache")
     on_progress("running the workload without faults")
     started = RunStarted(
         loop=Loop.REPRODUCTION, command="reproduce", fingerprint=fingerprint(**identity(subject, plan.settings))

@@ -64,11 +64,19 @@ class AnalysedProgram(Protocol):
 
     def causal_graph(self, sightings: Iterable[Sighting]) -> CausalGraph: ...
 
+    def may_run(self, executed: Mapping[str, frozenset[int]]) -> Mapping[str, frozenset[int]]:
+        """With the functions that ran, as in `Harness.executed`, those that a fault may cause to run."""
+        ...
+
 
 class FrontEnd(Harness, Protocol):
     any_exception: str  # an effect: one that says nothing by its type
 
-    def read_program(self, case: FailureCase, progress: Progress = nobody_watches) -> AnalysedProgram: ...
+    def read_program(
+        self, case: FailureCase, progress: Progress = nobody_watches, cache: Path | None = None
+    ) -> AnalysedProgram:
+        """The cache is a folder for what other searches read as well."""
+        ...
 
     def write_replay(self, folder: Path, case: FailureCase, faults: Sequence[FiredFault]) -> Path:
         """A script that shows the failure again, with neither a search nor Cutset, and a test that fails until then."""

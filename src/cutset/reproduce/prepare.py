@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from cutset.errors import UsageError
@@ -30,14 +31,16 @@ from cutset.reproduce.state import Preparation, ReproductionState, Subject
 GOOD_RUNS = 2  # the second tells what comes and goes by itself
 
 
-async def read_subject(case: FailureCase, front_end: FrontEnd, progress: Progress = nobody_watches) -> Subject:
+async def read_subject(
+    case: FailureCase, front_end: FrontEnd, progress: Progress = nobody_watches, cache: Path | None = None
+) -> Subject:
     """What is wrong with a case is said before anything is run."""
     begun = time.monotonic()
     formats = formats_of(case.failure_log, pattern=case.log_pattern, dialect=front_end.dialect)
     failure = read_log(case.failure_log, formats, dialect=front_end.dialect)
     if not failure:
         raise UsageError("The failure log has no entries", hint="Check `--log` and `--log-pattern`")
-    program = await in_a_thread(lambda: front_end.read_program(case, progress))
+    program = await in_a_thread(lambda: front_end.read_program(case, progress, cache))
     if not program.sites:
         raise UsageError(
             f"There is nothing to inject in {', '.join(case.sources)}",
@@ -76,7 +79,7 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
     settings, failure = state.settings, subject.failure
     effects = subject.program.effects(failure, settings.faults, settings.delay_s)
     symptoms = [record.line for record in failure if is_symptom(record, subject.case.oracle)]
-    executed = _executed(state)
+    executed = subject.program.may_run(_executed(state))
     facts = await in_a_thread(
         lambda: gather_facts(
             subject.program,

@@ -22,6 +22,7 @@ from cutset.reproduce.python.libraries import read_libraries, tried
 from cutset.reproduce.python.log_statements import log_statements
 from cutset.reproduce.python.logged_exceptions import exceptions_in
 from cutset.reproduce.python.replay_script import write_replay
+from cutset.reproduce.python.running import may_run
 from cutset.reproduce.python.source import read_program
 from cutset.reproduce.python.syntax import PythonProgram
 from cutset.reproduce.python.tracebacks import index_source, origins
@@ -31,8 +32,10 @@ from cutset.reproduce.settings import FailureCase
 class PythonFrontEnd(PythonHarness):
     any_exception = "Exception('injected')"
 
-    def read_program(self, case: FailureCase, progress: Progress = nobody_watches) -> "PythonAnalysis":
-        program = read_program(case.sources, case.search_path, case.drivers, progress=progress)
+    def read_program(
+        self, case: FailureCase, progress: Progress = nobody_watches, cache: Path | None = None
+    ) -> "PythonAnalysis":
+        program = read_program(case.sources, case.search_path, case.drivers, progress=progress, cache=cache)
         first = case.workload.command[0]
         interpreter = case.runtime or (first if is_python(first) else "")
         return PythonAnalysis(
@@ -148,3 +151,6 @@ class PythonAnalysis:
 
     def causal_graph(self, sightings: Iterable[Sighting]) -> CausalGraph:
         return causal_graph(self.program, sightings)
+
+    def may_run(self, executed: Mapping[str, frozenset[int]]) -> Mapping[str, frozenset[int]]:
+        return may_run(self.program, executed)

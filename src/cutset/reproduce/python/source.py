@@ -17,6 +17,7 @@ from cutset.reproduce.progress import Progress, nobody_watches, watched
 from cutset.reproduce.python.extract import read_module
 from cutset.reproduce.python.loggers import is_logging
 from cutset.reproduce.python.lookup import Lookup
+from cutset.reproduce.python.program_cache import load, program_key, save
 from cutset.reproduce.python.resolve import Resolution, exception_name, resolve
 from cutset.reproduce.python.source_text import deep_recursion, parse, read_text
 from cutset.reproduce.python.special_methods import implicit_names
@@ -64,15 +65,24 @@ def read_program(
     drivers: Sequence[str] = (),
     *,
     progress: Progress = nobody_watches,
+    cache: Path | None = None,
 ) -> PythonProgram:
     """Of packages, modules and files, by path or by name along the search path. Drivers are read but get no faults:
-    scripts that exercise the system, whose log lines count."""
+    scripts that exercise the system, whose log lines count. What was read before is found in the cache, a folder."""
     skipped: list[Skipped] = []
     files = {module: (path, True) for name in names for module, path in find_files(name, search_path)}
     for name in drivers:
         for module, path in find_files(name, search_path):
             files.setdefault(module, (path, False))
     texts = {module: text for module, (path, _) in files.items() if (text := read_text(path, skipped)) is not None}
+    key = (
+        program_key((module, str(files[module][0]), files[module][1], text) for module, text in texts.items())
+        if cache
+        else ""
+    )
+    known = load(cache, key) if cache else None
+    if known is not None:
+        return known
     implicit = implicit_names(texts.values())
     tables, modules = Tables(), {}
     for module, text in watched(texts.items(), progress, "reading the source", every=1):
@@ -84,7 +94,10 @@ def read_program(
                 modules[module] = read_module(
                     tree, module, str(path), lines, tables=tables, implicit=implicit, injectable=injectable
                 )
-    return _program(tables, modules, skipped, progress)
+    program = _program(tables, modules, skipped, progress)
+    if cache:
+        save(cache, key, program)
+    return program
 
 
 def find_files(name: str, search_path: Sequence[str]) -> list[tuple[str, Path]]:

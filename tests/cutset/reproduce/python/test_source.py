@@ -257,3 +257,17 @@ def test_a_large_package_is_read_whole():
     program = read_program([str(folder)], [])
     assert program.skipped == ()
     assert len({str(site) for site in program.sites}) == len(program.sites) > 100
+
+
+def test_who_watches_is_told_of_every_file_and_can_stop_it(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.py").write_text("def f(a):\n    a.go()\n")
+    told: list[tuple[int, int, str]] = []
+    read_program(["one", "two"], [str(tmp_path)], progress=lambda *said: told.append(said))
+    assert [(done, total) for done, total, what in told if what == "reading the source"] == [(0, 2), (1, 2)]
+
+    def stop(done: int, total: int, what: str) -> None:
+        raise InterruptedError(what)
+
+    with pytest.raises(InterruptedError):
+        read_program(["one", "two"], [str(tmp_path)], progress=stop)
