@@ -123,7 +123,7 @@ PYTEST = ["-m", "pytest", "-p", "no:cacheprovider", "-c", "/dev/null", "suite.py
 
 @pytest.mark.parametrize(
     "options",
-    [[], ["-q"], ["--tb=short"], ["--tb=native"], ["-o", "log_cli=true", "-o", "log_cli_level=INFO"]],
+    [[], ["-q", "--tb=native"], ["-o", "log_cli=true", "-o", "log_cli_level=INFO"]],
     ids=" ".join,
 )
 def test_the_fault_is_found_by_a_suite_of_pytest_with(options: list[str], tmp_path: Path) -> None:

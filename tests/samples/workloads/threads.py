@@ -12,7 +12,7 @@ END = -1
 class Clerks:
     def __init__(self) -> None:
         self.waiting: queue.Queue[int] = queue.Queue()
-        self.threads = [threading.Thread(target=self.run, name=f"clerk-{number}") for number in range(2)]
+        self.threads = [threading.Thread(target=self.run, name=f"clerk-{n}", daemon=True) for n in range(2)]
         self.closed = False
 
     def start(self) -> None:

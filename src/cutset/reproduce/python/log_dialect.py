@@ -31,11 +31,11 @@ class PythonLogs:
     """The `LogDialect` of Python."""
 
     def undecorated(self, lines: Sequence[str]) -> list[NumberedLine]:
-        return list(without_boxes(without_decoration([_PROGRESS.sub("", line, count=1) for line in lines])))
+        plain = list(without_boxes(without_decoration([_PROGRESS.sub("", line, count=1) for line in lines])))
+        return _with_all_headers(plain)
 
     def begins_trace(self, line: str) -> bool:
-        """Also with its cause, where that has no frames: an exception that arose in C code while one was raised."""
-        return _TRACEBACK.match(line) is not None or _CHAINED.match(line) is not None
+        return _TRACEBACK.match(line) is not None
 
     def continues_trace(self, trace: Sequence[str], line: str, *, formatted: bool) -> bool:
         """Until its exception was named, which is the first line that is not indented.
@@ -93,6 +93,19 @@ class PythonLogs:
                 if match:
                     prefix = None
                     yield where, match[1], match[2] or ""
+
+
+def _with_all_headers(lines: list[NumberedLine]) -> list[NumberedLine]:
+    """A cause that arose in C code, and was never raised in Python, has no traceback: here it gets an empty one."""
+    found: list[NumberedLine] = []
+    for number, line in lines:
+        if _CHAINED.match(line):
+            end = next((index for index in reversed(range(len(found))) if found[index][1].strip()), 0)
+            before = found[end - 1][1] if end else ""
+            if found and _RAISED.fullmatch(found[end][1]) and not before[:1].isspace() and not _TRACEBACK.match(before):
+                found.insert(end, (found[end][0], HEADER))
+        found.append((number, line))
+    return found
 
 
 def _is_named(trace: Sequence[str]) -> bool:

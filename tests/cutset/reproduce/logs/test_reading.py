@@ -20,12 +20,11 @@ def test_a_traceback_belongs_to_the_error_before_it():
     assert (second.line, second.message, second.traceback) == (6, "next", ())
 
 
-def test_a_cause_without_frames_is_part_of_the_message_whose_traceback_follows():
+def test_a_cause_without_frames_is_part_of_the_traceback_that_follows():
     cause = ["OSError: no space", "", "During handling of the above exception, another exception occurred:", ""]
-    lines = ["2026-11-16 10:00:00,000 ERROR app: cannot write", *cause, *TRACEBACK]
-    (record,) = read_python_log([*lines])
-    assert record.message.splitlines()[0] == "cannot write"
-    assert record.traceback == (*cause[2:], *TRACEBACK)
+    (record,) = read_python_log(["2026-11-16 10:00:00,000 ERROR app: cannot write", *cause, *TRACEBACK])
+    assert record.message == "cannot write"
+    assert record.traceback == (TRACEBACK[0], *cause, *TRACEBACK)
 
 
 def test_chained_exceptions_and_their_long_messages_are_one_traceback():
