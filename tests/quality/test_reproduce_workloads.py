@@ -19,10 +19,12 @@ from cutset.model.reproduction.event import ReproductionFinished
 from cutset.model.reproduction.result import Grade, ReproductionResult
 
 PROGRAMS = Path(__file__).parents[1] / "samples" / "workloads"
-FEW, FEWER = 10, 4  # rounds, also after the first success: these are about kinds of programs, not about long searches
+MOST, FEW = 40, 4  # rounds, in all and in vain after a success: these are about kinds of programs, not long searches
 
 
-def search(folder: Path, run: Sequence[str], source: Sequence[str], oracle: str, python: str) -> ReproductionResult:
+def search(
+    folder: Path, run: Sequence[str], source: Sequence[str], oracle: str, python: str, *, closer: int = FEW
+) -> ReproductionResult:
     """Of what Python is told, and the modules in which the fault may be."""
     environment = {
         "PYTHONPATH": str(PROGRAMS),
@@ -44,8 +46,8 @@ def search(folder: Path, run: Sequence[str], source: Sequence[str], oracle: str,
             oracle=oracle,
             env=environment,
             timeout="20s",
-            rounds=FEW,
-            closer=FEWER,
+            rounds=MOST,
+            closer=closer,
         ),
         store=folder / "store",
     )
@@ -57,19 +59,21 @@ def search(folder: Path, run: Sequence[str], source: Sequence[str], oracle: str,
     return asyncio.run(result())
 
 
-def check(result: ReproductionResult, site: str) -> None:
+def check(result: ReproductionResult, site: str, *, races: bool = False) -> None:
+    """`races`: which order is whose differs from run to run, so that another one is lost."""
     assert result.best is not None, result.summary
     (fault,) = result.best.faults
     assert str(fault.site) == site
     assert fault.effect.startswith("OSError(28")
-    assert result.grade is Grade.LOG, result.best.agreement
+    assert result.best.unlike == 0, result.best.agreement
+    assert result.grade is Grade.LOG or races, result.best.agreement
     assert result.best.repeated == result.best.repeats > 0
 
 
 LOST, OUTBOX = "log:orders are lost", "outbox::keep::path.write_text"
 KINDS = {
     "a task of asyncio": (["drive_tasks.py"], ["tasks"], "log:nobody takes orders", "tasks::keep::path.write_text"),
-    "threads": (["drive_threads.py"], ["threads"], "log:orders are left", "threads::keep::path.write_text"),
+    "a thread": (["drive_threads.py"], ["threads"], "log:orders are left", "threads::keep::path.write_text"),
     "a pre-fork server": (["drive_prefork.py"], ["prefork", "outbox"], LOST, OUTBOX),
     "a worker as Celery's": (["drive_worker.py"], ["worker"], "log:tasks are left", "worker::keep::path.write_text"),
     **{
@@ -82,16 +86,17 @@ KINDS = {
         for method in methods
     },
 }
+RACING = ("a pre-fork server", "Pool", "ProcessPoolExecutor")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_fault_is_found_in(kind: str, tmp_path: Path) -> None:
     run, source, oracle, site = KINDS[kind]
-    check(search(tmp_path, run, source, oracle, sys.executable), site)
+    check(search(tmp_path, run, source, oracle, sys.executable), site, races=kind.startswith(RACING))
 
 
 @pytest.mark.parametrize("version", [f"3.{minor}" for minor in range(9, 15)])
-@pytest.mark.parametrize("kind", ["a task of asyncio", "threads", "Process by spawn"])
+@pytest.mark.parametrize("kind", ["a task of asyncio", "a thread", "Process by spawn"])
 def test_the_fault_is_found_on_python(version: str, kind: str, tmp_path: Path) -> None:
     run, source, oracle, site = KINDS[kind]
     check(search(tmp_path, run, source, oracle, interpreter(version)), site)
@@ -127,4 +132,6 @@ PYTEST = ["-m", "pytest", "-p", "no:cacheprovider", "-c", "/dev/null", "suite.py
     ids=" ".join,
 )
 def test_the_fault_is_found_by_a_suite_of_pytest_with(options: list[str], tmp_path: Path) -> None:
-    check(search(tmp_path, [*PYTEST, *options], ["outbox"], "exit:1", sys.executable), OUTBOX)
+    """What it logs is shown at the end, so that nothing tells when it was: that takes more rounds."""
+    result = search(tmp_path, [*PYTEST, *options], ["outbox"], "exit:1", sys.executable, closer=10)
+    check(result, OUTBOX)

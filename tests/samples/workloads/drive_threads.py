@@ -1,14 +1,13 @@
-"""Twenty orders for two threads."""
+"""Eight orders for a thread."""
 
 import logging
 
-from threads import END, Clerks
+from threads import Clerk
 
 logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s [%(threadName)s] %(name)s: %(message)s")
-clerks = Clerks()
-for number in range(20):
-    clerks.waiting.put(number)
-clerks.start()
-clerks.join()
-left = [number for number in clerks.waiting.queue if number != END]
-logging.info("orders are left" if left else "no order is left")
+clerk = Clerk()
+clerk.thread.start()
+for number in range(8):
+    clerk.waiting.put(number)
+clerk.close()
+logging.info("no order is left" if clerk.waiting.empty() else "orders are left")

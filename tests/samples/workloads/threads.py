@@ -1,4 +1,4 @@
-"""Two threads keep orders. At one that cannot be kept both end, and orders are left."""
+"""A thread keeps orders, and ends at one that cannot be kept: those after it are left."""
 
 import logging
 import queue
@@ -9,31 +9,23 @@ log = logging.getLogger("threads")
 END = -1
 
 
-class Clerks:
+class Clerk:
     def __init__(self) -> None:
         self.waiting: queue.Queue[int] = queue.Queue()
-        self.threads = [threading.Thread(target=self.run, name=f"clerk-{n}", daemon=True) for n in range(2)]
-        self.closed = False
-
-    def start(self) -> None:
-        for thread in self.threads:
-            thread.start()
+        self.thread = threading.Thread(target=self.run, name="clerk", daemon=True)
 
     def run(self) -> None:
-        while not self.closed and (number := self.waiting.get()) != END:
+        while (number := self.waiting.get()) != END:
             try:
                 keep(number)
             except OSError as error:
                 log.error("cannot keep order %d, closing: %s", number, error)  # noqa: TRY400
-                self.closed = True
                 return
             log.info("kept order %d", number)
 
-    def join(self) -> None:
-        for _ in self.threads:
-            self.waiting.put(END)
-        for thread in self.threads:
-            thread.join()
+    def close(self) -> None:
+        self.waiting.put(END)
+        self.thread.join()
 
 
 def keep(number: int) -> None:
