@@ -20,7 +20,7 @@ from benchmarks.reproduce.cases import KnownFailure, can_run, read_cases
 from benchmarks.reproduce.searching import Trial, run_trials
 from benchmarks.reproduce.summary import effort, to_table, truth
 
-from benchmarks import anduril_logs, hook_costs, hook_suites
+from benchmarks import analysis_cost, anduril_logs, hook_costs, hook_suites
 from cutset.reproduce.settings import ReproductionSettings
 from cutset.reproduce.strategies import SiteStrategyName
 
@@ -50,6 +50,8 @@ def main() -> None:
             document["ablations"] = ablations(cases, trial, options)
     if not options.quick:
         document |= anduril_lists(ANDURIL)
+        document["analysis"] = analysis_cost.measure()
+        document["analysis_cpu_s_per_100k_lines"] = document["analysis"]["analysis_cpu_s_per_100k_lines"]
         document |= hook_costs.measure()
         document |= hook_suites.measure(options.environments / "_suites")
     print(json.dumps(document))
