@@ -80,7 +80,7 @@ def run(case: Path, fault: dict | None, fixed: bool = False, count: bool = False
 def clean(text: str, work: Path, venv: Path, case: Path) -> str:
     for path, name in ((work, "/run"), (venv, "/venv"), (case, "/app"), (HERE / "_common", "/app"), (HERE, "/app")):
         text = text.replace(str(path.resolve()), name).replace(str(path), name)
-    return re.sub(r"/root/\.pyenv/versions/3\.(\d+)\.\d+", r"/usr/local", text)
+    return re.sub(r"/[^ \"]*/\.pyenv/versions/3\.\d+\.\d+", "/usr/local", text)
 
 
 def check(case: Path, runs: int, logs: bool) -> list[str]:
