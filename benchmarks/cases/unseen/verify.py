@@ -39,7 +39,7 @@ def clean(text: str, run: Path, venv: Path) -> str:
     text = re.sub(quoted, "", text)
     for old, new in ((str(run), "/run"), (str(venv), "/venv"), (str(HERE), "/cases")):
         text = text.replace(old, new)
-    return re.sub(r"/[^ "]*/\.pyenv/versions/[^/]*", "/usr", text)
+    return re.sub(r"/\S*/\.pyenv/versions/[^/]*", "/usr", text)
 
 
 def run(case: Path, told: dict[str, Any], fault: dict[str, Any] | None, fixed: bool = False, count: bool = False) -> dict[str, Any]:
