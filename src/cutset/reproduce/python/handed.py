@@ -21,7 +21,9 @@ from cutset.reproduce.python.tables import Tables
 
 _HANDS = 8  # through which a function may go before it is called
 _GUESS = 100  # what a guess adds to the hands
-_FEW = 4  # methods of one name: if there are more, the name alone does not tell what is handed on
+_FEW = 4  # methods of one name: if there are more, the name alone does not tell what is handed on, or to whom
+_MOST = 200  # functions in a slot: some tables are large
+_MOST_GUESSES = 12
 _KEEPING = re.compile(
     r"(add|append|connect|extend|insert|listen|on|push|put|register|set|setdefault|subscribe|update)(_\w+|left)?"
 )
@@ -211,7 +213,7 @@ def _prepare(hands: _Hands, index: int, event: CodeEvent) -> None:
     for callee in hands.callees[index]:
         hands.callers[callee].append(index)
         if hands.tables.functions[callee].decorators:
-            hands.calls[_DECORATED, callee].append((index, 0))
+            hands.calls[_DECORATED, callee].append((index, _doubt(hands, index, callee)))
         _run(hands, index, callee, 0)
     for chain in _called(event, unresolved=hands.unresolved[index]):
         for source, added in _sources(hands, event.function, chain):
@@ -277,9 +279,12 @@ def _construct(hands: _Hands, index: int, event: CodeEvent) -> None:
 
 
 def _put(hands: _Hands, slot: Slot, function: int, cost: int) -> None:
-    if cost % _GUESS > _HANDS or cost >= 2 * _GUESS or hands.held[slot].get(function, cost + 1) <= cost:
+    held = hands.held[slot]
+    if cost % _GUESS > _HANDS or cost >= 2 * _GUESS or held.get(function, cost + 1) <= cost:
         return
-    hands.held[slot][function] = cost
+    if function not in held and len(held) >= (_MOST_GUESSES if cost >= _GUESS else _MOST):
+        return
+    held[function] = cost
     hands.waiting.append((slot, function, cost))
 
 
@@ -293,9 +298,23 @@ def _spread(hands: _Hands, slot: Slot, function: int, cost: int) -> None:
     for index, position, added in hands.passes.get(slot, ()):
         _pass(hands, index, position, function, cost + added)
     if slot[0] == RETURN:
-        returned = int(slot[1])
-        for index in hands.callers[returned]:
-            _put(hands, (RESULT, index), function, cost + 1 + _doubt(hands, index, returned))
+        for index in hands.callers[int(slot[1])]:
+            _give_back(hands, (index, int(slot[1])), function, cost)
+
+
+def _give_back(hands: _Hands, call: tuple[int, int], function: int, cost: int) -> None:
+    """What a function was given by one caller it does not give back to another: a decorator has many."""
+    index, callee = call
+    guesses = hands.guesses[index]
+    if callee in guesses and len(guesses) > _FEW:
+        return
+    row = hands.tables.functions[callee]
+    names = (*row.parameters, *row.keyword_only, row.starred, row.keyworded)
+    if any(function in hands.held.get((_VARIABLE, callee, name), ()) for name in names):
+        given = any(function == one for _, one, _ in hands.given.get(index, ()))
+        if not given and not any(function in hands.held.get(held, ()) for _, held, _ in hands.arguments.get(index, ())):
+            return
+    _put(hands, (RESULT, index), function, cost + 1 + _doubt(hands, index, callee))
 
 
 def _doubt(hands: _Hands, index: int, callee: int) -> int:
@@ -321,7 +340,7 @@ def _call(hands: _Hands, index: int, function: int, cost: int) -> None:
         for held, hand in list(hands.held.get(slot, {}).items()):
             _bind(hands, (index, function), position, held, hand + added)
     for given_back, hand in list(hands.held.get((RETURN, function), {}).items()):
-        _put(hands, (RESULT, index), given_back, hand + 1 + _doubt(hands, index, function))
+        _give_back(hands, (index, function), given_back, hand)
 
 
 def _run(hands: _Hands, index: int, function: int, cost: int) -> None:
@@ -332,7 +351,8 @@ def _run(hands: _Hands, index: int, function: int, cost: int) -> None:
 
 
 def _pass(hands: _Hands, index: int, position: int | str, function: int, cost: int) -> None:
-    for callee in list(hands.callees[index]):
+    guesses = hands.guesses[index]
+    for callee in list(hands.callees[index] if len(guesses) <= _FEW else hands.callees[index] - guesses):
         _bind(hands, (index, callee), position, function, cost)
     if not hands.unresolved[index]:
         return

@@ -747,3 +747,33 @@ def test_what_outer_code_keeps_runs_later_and_what_it_is_given_may_run_there(tmp
     assert callees_of(program, "items.append") == set()
     assert callees_of(program, "lib.retry") == {"work"}
     assert ["work"] in [[program.functions[one].name for one in starts] for starts in program.starts]
+
+
+def test_a_decorator_does_not_give_back_to_one_what_another_gave_it(tmp_path):
+    program = read_app(
+        tmp_path,
+        """
+        def traced(fn):
+            if not DEBUG:
+                return fn
+            def wrapper(*a):
+                return fn(*a)
+            return wrapper
+        @traced
+        def one(): pass
+        @traced
+        def other(): pass
+        def f():
+            one()
+        """,
+    )
+    assert callees_of(program, "one") == {"one", "traced.wrapper"}
+
+
+def test_a_name_that_many_methods_have_does_not_tell_who_is_given_a_function(tmp_path):
+    classes = "".join(
+        f"class C{number}:\n    def add(self, fn): self.fn{number} = fn\n    def go(self): self.fn{number}()\n"
+        for number in range(9)
+    )
+    program = read_app(tmp_path, f"{classes}\ndef work(): pass\ndef f(x):\n    x.add(work)\n")
+    assert not any(callees_of(program, f"self.fn{number}") for number in range(9))
