@@ -65,6 +65,7 @@ async def _stages(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
         for step in steps:
             async for event in step(state):
                 yield event
+            state.cut_short |= step is not confirm and state.out_of_time  # repeats take their time
             if not state.reproductions:
                 break
         if not state.reproductions and (step is explore or not state.rounds_left):
@@ -77,7 +78,7 @@ async def _stages(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
 def _result(state: ReproductionState, stopped: str = "") -> ReproductionResult:
     found = state.reproductions
     best = state.best or min(found, key=state.likeness, default=None)
-    if not stopped and state.out_of_time:
+    if not stopped and state.cut_short:
         stopped = f"no new fault was tried after {state.settings.minutes:g} minutes"
     return ReproductionResult(
         case=summary_of(state.subject.case),

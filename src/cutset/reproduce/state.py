@@ -85,6 +85,7 @@ class ReproductionState:
     reproductions: list[RoundFinished] = field(default_factory=list)  # in order
     repeats: dict[int, list[RoundFinished]] = field(default_factory=dict)  # by the round that was repeated
     best: RoundFinished | None = None
+    cut_short: bool = False  # time was up
     remarks: list[str] = field(default_factory=list)
 
     @property
