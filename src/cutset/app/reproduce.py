@@ -29,6 +29,7 @@ from cutset.store.ledger import Ledger, open_existing_ledger, open_ledger
 from cutset.store.runs import fingerprint, latest_run, new_run, resumed_run
 
 PYTHON = PythonFrontEnd()
+PROGRAMS = "programs"  # in the store: what was read of the source, for the next search
 CASE, FAILURE_LOG, RESULT, PAGE, REPLAY = "case.yaml", "failure.log", "result.json", "report.html", "replay"
 
 
@@ -75,7 +76,7 @@ async def reproduce(
         on_progress(f"{what}: {done:,} of {total:,}" if total else f"{what}: {done:,}")
 
     on_progress(f"reading the source of {', '.join(plan.case.sources)}")
-    subject = await read_subject(plan.case, plan.front_end, progress, plan.store / "reproductions" / "cache")
+    subject = await read_subject(plan.case, plan.front_end, progress, plan.store / PROGRAMS)
     on_progress("running the workload without faults")
     started = RunStarted(
         loop=Loop.REPRODUCTION, command="reproduce", fingerprint=fingerprint(**identity(subject, plan.settings))

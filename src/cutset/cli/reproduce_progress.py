@@ -142,7 +142,9 @@ def _answer(event: RoundFinished) -> str:
         case Grade.LOG:
             return "[green]✓ the log is reproduced[/]"
         case Grade.SYMPTOM:
-            return f"[yellow]≈ the symptom is reproduced[/], logs differ in {count(event.unlike, 'message')}"
+            what = "" if event.unlike else "values or places of "
+            differing = count(event.unlike or event.agreement.values, "message")
+            return f"[yellow]≈ the symptom is reproduced[/], logs differ in {what}{differing}"
     return "[dim]no[/]" if event.answer is OracleAnswer.NO else f"[magenta]{undecided(event)}[/]"
 
 
