@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from cutset.model.reproduction.log import LogRecord, Observable
+from cutset.reproduce.collection import collection_paused
 from cutset.reproduce.fault_space import SiteFacts, TimeApart
 from cutset.reproduce.front_end import AnalysedProgram, EffectsOf, SiteEffect
 from cutset.reproduce.graph.causal import CausalGraph
@@ -136,6 +137,7 @@ def is_absent(observable: Observable) -> bool:
     return observable.key.startswith(_ABSENT)
 
 
+@collection_paused()
 def gather_facts(
     program: AnalysedProgram,
     reader: LogReader,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cutset.model.reproduction.log import LogRecord
 from cutset.model.reproduction.site import FaultKind, FiredFault, Site
+from cutset.reproduce.collection import collection_paused
 from cutset.reproduce.front_end import EffectsOf
 from cutset.reproduce.graph.causal import CausalGraph
 from cutset.reproduce.logs.reading import formats_of, read_log
@@ -144,6 +145,7 @@ class PythonAnalysis:
             found.setdefault(self.program.events[event].function, []).append(number)
         return found
 
+    @collection_paused()
     def effects(self, failure: Sequence[LogRecord], kinds: Collection[FaultKind], delay_s: float) -> EffectsOf:
         ended_at = {self.program.site_events[number] for record in failure for _, number in self._ends(record)}
         library, arising = self._library(failure), self.arising(failure)
