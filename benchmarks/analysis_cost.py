@@ -6,9 +6,9 @@
     analysis_again_cpu_s_per_100k_lines    the same with what the first time left in the cache
     read_s, again_read_s, effects_s, …     parts of it, of `lines` lines
 
-The program is what is installed in ENVIRONMENT: packages with the most lines of Python first, until there are enough;
-without one, packages of fixed versions are installed. Messages are those of its own log statements, spread evenly. Each
-run is a process of its own, and the quickest counts: others may be at work on the same machine.
+The program is what is installed in ENVIRONMENT: packages of Python in the order of their names, until there are enough
+lines; without one, packages of fixed versions are installed. Messages are those of its own log statements, spread
+evenly. Each run is a process of its own, and the quickest counts: others may be at work on the same machine.
 """
 
 import argparse
@@ -29,9 +29,10 @@ from cutset.reproduce.python.log_statements import log_statements
 from cutset.reproduce.python.source import read_program
 
 KEPT = Path(tempfile.gettempdir(), "cutset-analysis-benchmark")
-REQUIREMENTS = ("celery==5.5.3", "kombu==5.5.4", "twisted==25.5.0")
+REQUIREMENTS = ("celery==5.5.3", "kombu==5.5.4", "redis==6.4.0")
 ENOUGH = 100_000  # lines
 MESSAGES = 12  # that are news: as many as a failure log of middle size has
+TOOLS = ("pip", "setuptools", "pkg_resources")  # of the environment itself
 TOLD = ("WARNING", "ERROR", "CRITICAL")
 RUNS = 3
 
@@ -63,7 +64,7 @@ def analyse(folder: Path, cache: Path | None) -> dict[str, float]:
     """Once, here; processor seconds."""
     [packages] = folder.glob("lib/python*/site-packages")
     laps = [time.process_time()]
-    program = read_program(large_packages(packages), [str(packages)], cache=cache)
+    program = read_program(chosen_packages(packages), [str(packages)], cache=cache)
     laps.append(time.process_time())
     analysis = PythonAnalysis(program, [str(packages)])
     told = [each for each in log_statements(program) if each.literals and each.level in TOLD]
@@ -81,16 +82,14 @@ def analyse(folder: Path, cache: Path | None) -> dict[str, float]:
     return {"lines": program.lines, "related_sites": len(near), **parts, "all_s": round(laps[-1] - laps[0], 2)}
 
 
-def large_packages(folder: Path) -> list[str]:
-    """Of Python alone; those with the most lines, until there are enough."""
-    sizes = {
-        package.name: sum(path.read_bytes().count(b"\n") for path in package.rglob("*.py"))
-        for package in folder.iterdir()
-        if (package / "__init__.py").exists() and package.name not in ("pip", "setuptools", "pkg_resources")
-    }
+def chosen_packages(folder: Path) -> list[str]:
+    """Until there are enough lines."""
     chosen: list[str] = []
-    while sum(sizes[name] for name in chosen) < ENOUGH and len(chosen) < len(sizes):
-        chosen.append(max(sizes.keys() - set(chosen), key=lambda name: (sizes[name], name)))
+    lines = 0
+    for package in sorted(folder.iterdir()):
+        if lines < ENOUGH and (package / "__init__.py").exists() and package.name not in TOOLS:
+            chosen.append(package.name)
+            lines += sum(path.read_bytes().count(b"\n") for path in package.rglob("*.py"))
     return chosen
 
 

@@ -71,8 +71,7 @@ def hand_around(
     tables = lookup.tables
     hands = _Hands(tables, lookup, callees, guesses, unresolved, outside)
     for function, target, chain in tables.flows:
-        into = list(_targets(hands, function, target))
-        for slot in into:
+        for slot in list(_targets(hands, function, target)):
             _connect(hands, function, chain, slot)
     for index, row in enumerate(tables.functions):
         for parameter, chain in row.defaults:
