@@ -70,7 +70,11 @@ def test_each_of_two_replicas_that_are_merely_balanced_fails_its_share_of_reques
 def test_what_a_cache_hides_half_of_the_time_is_found_and_the_report_says_what_may_be_overlooked(
     tmp_path: Path,
 ) -> None:
-    request, checked = explored(tmp_path, "/cached", trials=6)
+    for again in ("once", "twice", "thrice"):  # on a busy machine, all six may miss the cache
+        (tmp_path / again).mkdir()
+        request, checked = explored(tmp_path / again, "/cached", trials=6)
+        if found(request)["currency/GET /convert"].is_share:
+            break
 
     assert set(found(request)) == {"cart/GET /items", "currency/GET /convert"}
     assert (

@@ -634,7 +634,8 @@ def test_what_fails_when_the_cache_misses_fails_a_share_of_requests(shop, run, a
     share = f"those that call currency/GET /convert, {outcome.failures} of {outcome.trials}"
     assert outcome.reason == f"500 with `currency failed`; fails a share of requests: {share}"
     assert 2 <= outcome.failures < outcome.trials
-    assert (outcome.trials, outcome.healthy_after) == (10, True)
+    assert outcome.trials >= 10  # on a busy machine, some cannot be told and are tried again
+    assert outcome.healthy_after
 
 
 def test_what_survives_where_requests_vary_is_tried_often_and_has_all_their_calls(shop, run, audited):
