@@ -73,7 +73,7 @@ async def _round(
     visited = {visit.site for visit in prepared.good_visits}
     records = await asyncio.to_thread(subject.records_of, run.logs)
     shown = prepared.facts.shown(prepared.good[0], prepared.reader.entries(records))
-    agreement, unlike = await asyncio.to_thread(prepared.agreement, records)
+    agreement, unlike = await asyncio.to_thread(prepared.agreement, [records])
     done = RoundFinished(
         number=number,
         stage=stage,

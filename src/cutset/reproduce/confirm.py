@@ -17,16 +17,19 @@ MOST_CONFIRMED = 4  # reproductions that are tried again
 
 
 async def confirm(state: ReproductionState) -> AsyncIterator[RoundFinished]:
-    """The one with the most similar log first, until one shows the symptom at least every second time."""
-    reliable = None
+    """The one with the most similar log first, until one shows the symptom at least every second time.
+
+    Of those that differ in values alone repeats may show that it was chance.
+    """
+    reliable: list[RoundFinished] = []
     for found in sorted(state.reproductions, key=state.likeness)[:MOST_CONFIRMED]:
-        if reliable and found.standing > reliable.standing:
+        if any(found.unlike > state.standing(best)[0] for best in reliable):
             break
         async for event in repeat(state, found):
             yield event
         if 2 * state.held(found) >= state.settings.repeats:
-            reliable = reliable or found
-    best = reliable or _most_reliable(state)
+            reliable.append(found)
+    best = min(reliable, key=state.likeness, default=None) or _most_reliable(state)
     _discard_coincidences(state)
     if best is None:
         return

@@ -14,7 +14,7 @@ from cutset.model.reproduction.event import (
     ReproductionFinished,
     RoundFinished,
 )
-from cutset.model.reproduction.result import Reproduction, ReproductionResult
+from cutset.model.reproduction.result import ReproductionResult
 from cutset.reproduce.closer import come_closer
 from cutset.reproduce.confirm import confirm
 from cutset.reproduce.explore import explore
@@ -82,9 +82,9 @@ def _result(state: ReproductionState, stopped: str = "") -> ReproductionResult:
         stopped = f"no new fault was tried after {state.settings.minutes:g} minutes"
     return ReproductionResult(
         case=summary_of(state.subject.case),
-        best=_reproduction(state, best) if best else None,
-        alternatives=tuple(_reproduction(state, other) for other in _others(state, best)),
-        first_found=_reproduction(state, found[0]) if found else None,
+        best=reproduction_of(state, best) if best else None,
+        alternatives=tuple(reproduction_of(state, other) for other in _others(state, best)),
+        first_found=reproduction_of(state, found[0]) if found else None,
         rounds=len(state.tried),
         seconds=round(time.monotonic() - state.started, 1),
         summary=str(state.explorer.progress()),
@@ -101,11 +101,6 @@ def _others(state: ReproductionState, best: RoundFinished | None) -> list[RoundF
     for found in sorted(state.reproductions, key=state.likeness):
         assert found.fired is not None
         is_same = (found.fired.number, found.fired.effect) == (best.fired.number, best.fired.effect)
-        if found.fired.number != best.fired.number or (not is_same and found.standing <= best.standing):
+        if found.fired.number != best.fired.number or (not is_same and state.standing(found) <= state.standing(best)):
             others.setdefault((found.fired.number, found.fired.effect), found)
     return list(others.values())
-
-
-def _reproduction(state: ReproductionState, found: RoundFinished) -> Reproduction:
-    repeats = len(state.repeats.get(found.number, ()))
-    return reproduction_of(state, found, repeats=repeats, repeated=state.held(found))

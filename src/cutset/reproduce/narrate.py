@@ -52,19 +52,20 @@ def fired_fault(state: ReproductionState, firing: Firing) -> FiredFault:
     )
 
 
-def reproduction_of(state: ReproductionState, found: RoundFinished, *, repeats: int, repeated: int) -> Reproduction:
+def reproduction_of(state: ReproductionState, found: RoundFinished) -> Reproduction:
     messages = _messages(state, found)
+    agreement, unlike = state.agreement(found)
     return Reproduction(
         faults=_placed(state, found, messages),
         round=found.number,
         reason=found.reason,
         folder=found.folder,
-        repeats=repeats,
-        repeated=repeated,
+        repeats=len(state.repeats.get(found.number, ())),
+        repeated=state.held(found),
         messages=messages,
-        unlike=found.unlike,
+        unlike=unlike,
         group=_group(messages),
-        agreement=found.agreement,
+        agreement=agreement,
     )
 
 

@@ -64,7 +64,7 @@ class Preparation:
     texts: Mapping[str, str]  # of observables, by their keys
     failed: tuple[LogEntry, ...]  # entries of the failure log, by statements: for feedback
     good: tuple[list[LogEntry], ...]  # likewise of good runs
-    agreement: Callable[[Sequence[LogRecord]], tuple[LogAgreement, int]]  # of a run: with the number of what differs
+    agreement: Callable[[Sequence[Sequence[LogRecord]]], tuple[LogAgreement, int]]  # of runs with one fault
     good_visits: tuple[Visit, ...]  # of the first good run
 
 
@@ -84,6 +84,7 @@ class ReproductionState:
     tried: list[RoundFinished] = field(default_factory=list)
     reproductions: list[RoundFinished] = field(default_factory=list)  # in order
     repeats: dict[int, list[RoundFinished]] = field(default_factory=dict)  # by the round that was repeated
+    agreements: dict[tuple[int, int], tuple[LogAgreement, int]] = field(default_factory=dict)  # by round and repeats
     best: RoundFinished | None = None
     cut_short: bool = False  # time was up
     remarks: list[str] = field(default_factory=list)
@@ -100,10 +101,27 @@ class ReproductionState:
         """How often its symptom showed again."""
         return sum(again.reproduces for again in self.repeats.get(found.number, ()))
 
+    def agreement(self, found: RoundFinished) -> tuple[LogAgreement, int]:
+        """Of it and of its repeats: with the failure log, and the number of messages that it lacks or adds in all."""
+        repeats = self.repeats.get(found.number, ())
+        again = [each for each in repeats if each.reproduces and any(log.exists() for log in each.logs)]
+        if not again:
+            return found.agreement, found.unlike
+        key = found.number, len(again)
+        if key not in self.agreements:
+            runs = [self.subject.records_of(each.logs) for each in (found, *again)]
+            self.agreements[key] = self.prepared.agreement(runs)
+        return self.agreements[key]
+
+    def standing(self, found: RoundFinished) -> tuple[int, int]:
+        """The smaller, the better it and its repeats explain the failure log."""
+        agreement, unlike = self.agreement(found)
+        return unlike, agreement.values
+
     def likeness(self, found: RoundFinished) -> tuple[int, ...]:
-        """The smaller, the better a round explains the failure log; of equal ones, what is likelier in itself."""
+        """The smaller, the better a fault explains the failure log; of equal ones, what is likelier in itself."""
         assert found.fired is not None
         facts = self.prepared.facts.sites[found.fired.number]
         costs = dict(zip(facts.effects, facts.costs or range(len(facts.effects)), strict=True))
         unlikely = costs.get(found.fired.effect, len(costs)) + min(facts.distances.values(), default=FAR)
-        return *found.standing, unlikely, found.number
+        return *self.standing(found), unlikely, found.number

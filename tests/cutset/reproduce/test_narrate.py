@@ -57,22 +57,22 @@ def test_a_ranking_is_in_words(state: ReproductionState) -> None:
 
 
 def test_a_reproduction_explains_the_log(state: ReproductionState) -> None:
-    told = reproduction_of(state, found(state), repeats=2, repeated=1)
+    told = reproduction_of(state, found(state))
     assert [(message.line, message.text, message.shown, message.absent) for message in told.messages] == [
         (8, "cannot store", True, False),
         (9, "lost for good", True, False),
     ]
     assert [step.text for step in told.messages[0].chain] == ["failure", "cannot store"]
-    assert (told.repeats, told.repeated, told.unlike) == (2, 1, 0)
+    assert (told.repeats, told.repeated, told.unlike) == (0, 0, 0)
     assert told.faults[0].failure_line == 8
 
 
 def test_faults_that_reach_the_same_handler_are_one_group(state: ReproductionState) -> None:
-    group = reproduction_of(state, found(state), repeats=0, repeated=0).group
+    group = reproduction_of(state, found(state)).group
     assert group == "it brings “cannot store”, “lost for good”"
 
 
 def test_without_the_log_of_the_run_the_place_in_the_failure_log_is_not_known(state: ReproductionState) -> None:
     (found(state).folder / "run.log").unlink()
-    told = reproduction_of(state, found(state), repeats=0, repeated=0)
+    told = reproduction_of(state, found(state))
     assert told.faults[0].failure_line is None

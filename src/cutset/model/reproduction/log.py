@@ -17,6 +17,7 @@ class LogRecord:
     message: str  # without its time; may have several lines
     traceback: tuple[str, ...] = ()
     raised: str = ""  # its last exception and the function that raised it, in words
+    reason: str = ""  # what that exception says
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -5,7 +5,8 @@ does not say, each message counts once, whatever its place and number. What come
 nothing.
 
 Of runs that agree so far, values and order tell which is nearer: that it was order 17 that got lost, and after which
-other. They count where good runs have the same ones, as elsewhere they may be chance.
+other. They count where good runs have the same ones, as elsewhere they may be chance. Likewise, of several runs with
+one fault, what one lacks or adds and another does not is chance.
 """
 
 from collections import defaultdict
@@ -30,8 +31,9 @@ class _Log:
 
 def agreement_with(
     good: Sequence[Iterable[LogRecord]], failure: Iterable[LogRecord]
-) -> Callable[[Iterable[LogRecord]], tuple[LogAgreement, int]]:
-    """Tells of a run's records how they agree with the failure log, and how many messages they lack or add in all."""
+) -> Callable[[Sequence[Iterable[LogRecord]]], tuple[LogAgreement, int]]:
+    """Tells of runs with one fault how they agree with the failure log, and how many messages they lack or add in all;
+    lines are those of the first run."""
     usual, *others = map(_log, good)
     failed = _log(failure)
     noise = {entry.key for other in others for only in _apart(usual, other) for entry in only}
@@ -48,20 +50,26 @@ def agreement_with(
     lost, new = changes(failed)
     failed_values = values(failed)
 
-    def agreement(records: Iterable[LogRecord]) -> tuple[LogAgreement, int]:
-        run = _log(records)
+    def differing(run: _Log) -> tuple[set[str], set[str], set[str]]:
+        """What the run lacks, what it adds, and what both have, but not alike."""
         run_lost, run_new = changes(run)
         lacking, added = (new - run_new) | (run_lost - lost), (run_new - new) | (lost - run_lost)
-        elsewhere = lacking & added  # both have them
-        lacking, added = lacking - elsewhere, added - elsewhere
-        only_failed, only_run = _apart(failed, run)
-        elsewhere |= {entry.key for entry in (*only_failed, *only_run) if entry.family in orderly}
-        elsewhere |= {key for key, texts in values(run).items() if texts != failed_values.get(key, texts)}
+        unlike = lacking & added
+        lacking, added = lacking - unlike, added - unlike
+        unlike |= {entry.key for only in _apart(failed, run) for entry in only if entry.family in orderly}
+        unlike |= {key for key, texts in values(run).items() if texts != failed_values.get(key, texts)}
+        return lacking, added, unlike - lacking - added - noise
+
+    def agreement(runs: Sequence[Iterable[LogRecord]]) -> tuple[LogAgreement, int]:
+        first, *more = map(_log, runs)
+        lacking, added, unlike = (set.intersection(*each) for each in zip(*map(differing, (first, *more)), strict=True))
+        only_failed, only_run = _apart(failed, first)
+        run_lost, run_new = changes(first)
         found = LogAgreement(
             explained=len(lost & run_lost) + len(new & run_new),
             lacking=_first_of(lacking, failed, only_failed),
-            added=_first_of(added, run, only_run),
-            values=len(elsewhere - lacking - added - noise),
+            added=_first_of(added, first, only_run),
+            values=len(unlike),
         )
         return found, len(lacking) + len(added)
 
@@ -86,11 +94,14 @@ def _orderly(good: Sequence[_Log]) -> set[str]:
 
 
 def _texts(log: _Log) -> _Texts:
-    """Messages that have values."""
+    """Messages that have values, and what exceptions say."""
     found: _Texts = defaultdict(set)
     for entry in log.entries:
-        if "*" in entry.key or "\n" in log.records[entry.line].message:
-            found[entry.key].add(entry.key if _is_raised(log, entry) else log.records[entry.line].message)
+        record = log.records[entry.line]
+        if _is_raised(log, entry):
+            found[entry.key].add(record.reason)
+        elif "*" in entry.key or "\n" in record.message:
+            found[entry.key].add(record.message)
     return dict(found)
 
 

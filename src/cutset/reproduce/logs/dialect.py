@@ -25,8 +25,8 @@ class LogDialect(Protocol):
         """The thread whose last words a line announces, "" if it is not named; None if the line announces none."""
         ...
 
-    def raised(self, trace: Sequence[str]) -> str:
-        """The last exception of a trace and the function that raised it, in words; "" if it has none."""
+    def raised(self, trace: Sequence[str]) -> tuple[str, str]:
+        """The last exception of a trace and the function that raised it, in words; and what it says. "" if none."""
         ...
 
     def exceptions(self, lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:

@@ -45,18 +45,21 @@ def formats_of(*logs: str | Iterable[str], pattern: str | None = None, dialect: 
 
 def read_log(log: str | Iterable[str], formats: LogFormats, *, dialect: LogDialect) -> list[LogRecord]:
     """The records of a log, in order."""
-    return [
-        LogRecord(
-            line=draft.line,
-            thread=draft.thread,
-            logger=draft.logger,
-            level=draft.level,
-            message="\n".join(draft.message).rstrip(),
-            traceback=tuple(draft.traceback),
-            raised=dialect.raised(draft.traceback) if draft.traceback else "",
-        )
-        for draft in _drafts(_numbered(log, dialect), formats, dialect)
-    ]
+    return [_record(draft, dialect) for draft in _drafts(_numbered(log, dialect), formats, dialect)]
+
+
+def _record(draft: _Draft, dialect: LogDialect) -> LogRecord:
+    raised, reason = dialect.raised(draft.traceback) if draft.traceback else ("", "")
+    return LogRecord(
+        line=draft.line,
+        thread=draft.thread,
+        logger=draft.logger,
+        level=draft.level,
+        message="\n".join(draft.message).rstrip(),
+        traceback=tuple(draft.traceback),
+        raised=raised,
+        reason=reason,
+    )
 
 
 def _numbered(log: str | Iterable[str], dialect: LogDialect) -> list[NumberedLine]:

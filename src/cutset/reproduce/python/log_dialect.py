@@ -6,23 +6,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cutset.reproduce.logs.dialect import NumberedLine
+from cutset.reproduce.python.exception_groups import HEADER, PART, without_trees
 from cutset.reproduce.python.pytest_output import without_decoration
 from cutset.reproduce.python.rich_tracebacks import without_boxes
 
-HEADER = "Traceback (most recent call last):"
 _PROGRESS = re.compile(r"\A[.EFsx]{1,200}(?=\[?\d{4}-\d\d-\d\d)")  # unittest's dots, before the first line of a test
-_TRACEBACK = re.compile(rf"\s*(?:\+ Exception Group )?{re.escape(HEADER)}\s*$")
-_LAST_TRACEBACK = re.compile(rf"[ +]*(?:Exception Group )?{re.escape(HEADER)}")
-_END_OF_GROUP = re.compile(r"\s+\+-+")
-_CHAINED = re.compile(r"\s*\|? *(?:During handling of the above exception|The above exception was the direct cause)")
+_TRACEBACK = re.compile(rf"\s*{re.escape(HEADER)}\s*$")
+_CHAINED = re.compile(
+    rf"\s*(?:During handling of the above exception|The above exception was the direct cause|{re.escape(PART)})"
+)
 _UNCAUGHT = re.compile(
     r"Exception in thread (?P<thread>.+?):?$|Process (?P<process>[\w.:-]+):$"
     r"|Exception ignored (?:in|on|while)\b|Unhandled (?:exception|error)\b|Fatal Python error:"
     r"|(?:Task|Future) exception was never retrieved$|Exception in callback |Internal Server Error: /"
 )
-_FRAME = re.compile(r'[ |>]*File ".*", line \d+, in (.+)')  # > is where loguru caught it
+_FRAME = re.compile(r'[ >]*File ".*", line \d+, in (.+)')  # > is where loguru caught it
 _RAISED = re.compile(r"(?:(?:\w+\.)+[A-Z]\w*|\w*(?:Error|Exception|Exit|Interrupt|Warning|Timeout|Group))(?:: .*)?")
-_NAMED = re.compile(r"(?: +\| )?([A-Za-z_][\w.]*)(?::.*)?")
+_NAMED = re.compile(r"([A-Za-z_][\w.]*)(?:: ?(.*))?")
 _EXCEPTION = re.compile(r"([A-Za-z_][\w.<>]*)(?:: (.*))?")
 _PYTEST_EXCEPTION = re.compile(r"E\s+([A-Za-z_][\w.<>]*)(?:: (.*))?")
 
@@ -31,8 +31,8 @@ class PythonLogs:
     """The `LogDialect` of Python."""
 
     def undecorated(self, lines: Sequence[str]) -> list[NumberedLine]:
-        plain = list(without_boxes(without_decoration([_PROGRESS.sub("", line, count=1) for line in lines])))
-        return _with_all_headers(plain)
+        plain = without_decoration([_PROGRESS.sub("", line, count=1) for line in lines])
+        return _with_all_headers(list(without_trees(without_boxes(plain))))
 
     def begins_trace(self, line: str) -> bool:
         return _TRACEBACK.match(line) is not None
@@ -65,15 +65,15 @@ class PythonLogs:
         found = _UNCAUGHT.match(line)
         return None if found is None else found["thread"] or found["process"] or ""
 
-    def raised(self, trace: Sequence[str]) -> str:
-        starts = [number for number, line in enumerate(trace) if _LAST_TRACEBACK.match(line)]
+    def raised(self, trace: Sequence[str]) -> tuple[str, str]:
+        starts = [number for number, line in enumerate(trace) if _TRACEBACK.match(line)]
         function = ""
         for line in trace[starts[-1] + 1 :] if starts else ():
             if frame := _FRAME.match(line):
                 function = frame[1]
             elif exception := _NAMED.fullmatch(line):
-                return f"{exception[1]} raised in {function}"
-        return ""
+                return f"{exception[1]} raised in {function}", exception[2] or ""
+        return "", ""
 
     def exceptions(self, lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
         """Knows those of a thread, of an exception group, behind a prefix as in `api-1  | `, in JSON, and of pytest.
@@ -112,7 +112,7 @@ def _is_named(trace: Sequence[str]) -> bool:
     for line in reversed(trace):
         if _TRACEBACK.match(line) or _CHAINED.match(line):
             return False
-        if line.strip() and not _FRAME.match(line) and (not line[0].isspace() or _END_OF_GROUP.fullmatch(line)):
+        if line.strip() and not _FRAME.match(line) and not line[0].isspace():
             return True
     return False
 

@@ -36,7 +36,7 @@ def exceptions_in(records: Iterable[LogRecord]) -> list[tuple[str, str]]:
         for line in record.message.splitlines():
             found |= dict.fromkeys(_in_text(line))
         for place, line in enumerate(record.traceback):
-            if end := _TRACEBACK_END.match(line):
+            if (end := _TRACEBACK_END.match(line)) and not end[1].endswith("ExceptionGroup"):  # its parts follow
                 name = f"builtins.{end[1]}" if end[1] in BUILTIN else end[1]
                 message = " ".join([end[2] or "", *_indented(record.traceback[place + 1 :])]).strip()
                 if wrapped := _WRAPPED.fullmatch(message):

@@ -20,7 +20,7 @@ def records(*messages, thread="MainThread"):
 
 def agreement(good, failure, run, *other_good):
     return agreement_with([records(*each) for each in (good, *(other_good or (good,)))], records(*failure))(
-        records(*run)
+        [records(*run)]
     )
 
 
@@ -105,9 +105,28 @@ def test_a_traceback_that_is_lacking_is_named_by_its_exception():
     good = records("up")
     trace = ["Traceback (most recent call last):", '  File "a.py", line 3, in save', "OSError: full"]
     line = "2026-11-16 03:00:00,001 ERROR [MainThread] shop: cannot save"
-    found, unlike = agreement_with([good, good], read_python_log([line, *trace]))(read_python_log([line]))
+    found, unlike = agreement_with([good, good], read_python_log([line, *trace]))([read_python_log([line])])
     assert found.lacking == (LogLine(1, "OSError raised in save"),)
     assert unlike == 1
+
+
+def test_what_an_exception_says_is_a_value():
+    line = "2026-11-16 03:00:00,001 ERROR [MainThread] shop: cannot save"
+    trace = ["Traceback (most recent call last):", '  File "a.py", line 3, in save', "OSError: full at 0x7f00"]
+    failure = agreement_with([records("up")] * 2, read_python_log([line, *trace]))
+    assert failure([read_python_log([line, *trace[:2], "OSError: full at 0x7f33"])]) == (LogAgreement(explained=3), 0)
+    found, unlike = failure([read_python_log([line, *trace[:2], "OSError: no such device"])])
+    assert (found.values, unlike) == (1, 0)
+
+
+def test_what_one_run_with_a_fault_lacks_or_adds_and_another_does_not_is_chance():
+    failure = agreement_with([records(*ORDERS)] * 2, records(*lost(3)))
+    late = [*lost(3), "cannot stop"]
+    assert failure([records(*late)])[1] == 1
+    assert failure([records(*late), records(*lost(3))]) == (LogAgreement(explained=2), 0)
+    assert failure([records(*lost(4)), records(*lost(3))])[0].values == 0
+    assert failure([records(*lost(4)), records(*lost(2))])[0].values > 0
+    assert failure([records(*late)] * 3)[0].added == (LogLine(8, "cannot stop"),)
 
 
 LOGS = st.lists(st.sampled_from(["up", "down", "order 1 is sent", "order 2 is sent", "lost"]), max_size=8)

@@ -27,6 +27,6 @@ def test_any_text_can_be_asked_about(dialect: LogDialect, lines: list[str]):
         assert dialect.begins_trace(line) in (True, False)
         assert dialect.continues_trace(lines[: number + 1], line, formatted=True) in (True, False)
         assert isinstance(dialect.uncaught(line), str | None)
-    assert isinstance(dialect.raised(lines), str)
+    assert all(isinstance(told, str) for told in dialect.raised(lines))
     places = [f"run.log:{number}" for number in range(len(lines))]
     assert {place for place, _, _ in dialect.exceptions(zip(places, lines, strict=True))} <= set(places)

@@ -19,9 +19,9 @@ def exceptions(*lines: str) -> list[tuple[str, str, str]]:
 
 
 def test_of_a_trace_its_last_exception_and_who_raised_it_count():
-    assert LOGS.raised(TRACE) == "OSError raised in save"
-    assert LOGS.raised([*CHAINED, *TRACE]) == "OSError raised in save"
-    assert LOGS.raised(["no trace"]) == ""
+    assert LOGS.raised(TRACE) == ("OSError raised in save", "full")
+    assert LOGS.raised([*CHAINED, *TRACE]) == ("OSError raised in save", "full")
+    assert LOGS.raised(["no trace"]) == ("", "")
 
 
 def test_a_trace_goes_on_until_its_exception_was_named():
@@ -58,7 +58,7 @@ def test_a_trace_of_loguru_marks_where_it_was_caught():
     ]
     for number in range(1, len(trace)):
         assert LOGS.continues_trace(trace[:number], trace[number], formatted=True)
-    assert LOGS.raised(trace) == "OSError raised in main"
+    assert LOGS.raised(trace) == ("OSError raised in main", "full")
 
 
 def test_the_trace_of_the_consequence_is_more_of_the_same_one():

@@ -27,7 +27,7 @@ def drawn(width: int) -> list[str]:
 @pytest.mark.parametrize("width", [60, 200])
 def test_a_box_is_a_traceback_as_python_prints_it(width: int):
     lines = [line for _, line in without_boxes(enumerate(drawn(width), start=1))]
-    assert PythonLogs().raised(lines) == "OSError raised in fail"
+    assert PythonLogs().raised(lines)[0] == "OSError raised in fail"
     assert f'  File "{HERE}", line {fail.__code__.co_firstlineno + 1}, in fail' in lines
     assert '    raise OSError(28, "No space left on device")' in lines
 
