@@ -8,6 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
+from statistics import median_low
 
 from cutset.model.reproduction.log import LogRecord, Observable
 from cutset.reproduce.collection import collection_paused
@@ -23,6 +25,8 @@ from cutset.reproduce.progress import Progress, nobody_watches
 
 _USUAL = 4  # steps by which a message that good runs have as well is further from all sites: its place may be chance
 _MOST = 0.5  # of the entries of a log may have values that good runs do not have
+_AGAIN = 3  # messages of a good run that make a series
+_LONG = 2  # times as long as a good run ever is silent: a series has broken off
 _SAYS = " says "  # between the key of a statement and what it says
 _ABSENT = "absent: "  # before the key of a message that good runs have and the failure log lacks
 
@@ -166,7 +170,9 @@ def gather_facts(
     if all(_statement(each.key) in statements for each in seen):
         # No statement has spoken that is silent in good runs: then one that speaks less often tells more.
         few = _rarer(reader, failed, good)
-        observables += _absent(few, good[0], failed)
+        missed = _absent(few, good[0], failed)
+        few = {each.key: few[each.key] for each in missed}
+        observables += missed
         seen += [replace(reader.sightings[key.removeprefix(_ABSENT)], key=key, missing=True) for key in few]
     graph = program.causal_graph(dict.fromkeys(seen))
     near = reaches(graph, executed, progress)
@@ -187,7 +193,9 @@ def gather_facts(
                 tuple(contexts.get(number, ())),
             )
         )
-    return SearchFacts(tuple(facts), tuple(observables), graph, timed(good[0], failed, observables), reasons, few)
+    said_in = {sighting.key: sighting.statement.said_in for sighting in seen if sighting.statement}
+    placed = tuple(replace(each, said_in=said_in.get(each.key, "")) for each in observables)
+    return SearchFacts(tuple(facts), placed, graph, timed(good[0], failed, observables), reasons, few)
 
 
 def _with_traced(effects: Sequence[SiteEffect], traced: Sequence[str]) -> list[SiteEffect]:
@@ -213,8 +221,36 @@ def _rarer(reader: LogReader, failed: Sequence[LogEntry], good: Sequence[Sequenc
     return few
 
 
-def _absent(keys: Iterable[str], good: Sequence[LogEntry], failed: Sequence[LogEntry]) -> list[Observable]:
-    """Each is missed where the good run has the one that the failure log lacks; of several, where most are in a row.
+def _absent(keys: Collection[str], good: Sequence[LogEntry], failed: Sequence[LogEntry]) -> list[Observable]:
+    """Series that break off; where none does, each is missed where the good run has what the failure log lacks.
+
+    What breaks off tells when it happened. What only comes less often may follow from it, or be chance.
+    """
+    broken_off = [silent for key in keys if (silent := _silent(key, good, failed))]
+    beside = {} if broken_off else _beside_others(good, failed)
+    return broken_off or [beside[key] for key in keys]
+
+
+def _silent(key: str, good: Sequence[LogEntry], failed: Sequence[LogEntry]) -> Observable | None:
+    """What comes again and again in a good run, and from some place on no more: when the next was due. None if it is no
+    longer silent than in a good run."""
+    usual, here = (
+        [place for place, entry in enumerate(entries) if _ABSENT + _statement(entry.key) == key]
+        for entries in (good, failed)
+    )
+    if len(usual) < _AGAIN or not here:
+        return None
+    silences = [later - place for place, later in pairwise([*here, len(failed)])]
+    longest = max(silences)
+    if longest <= _LONG * max(later - place for place, later in pairwise([-1, *usual, len(good)])):
+        return None
+    last = here[silences.index(longest)]
+    due = last + median_low(later - place for place, later in pairwise(usual))
+    return Observable(key, failed[last].thread, failed[min(due, len(failed) - 1)].line)
+
+
+def _beside_others(good: Sequence[LogEntry], failed: Sequence[LogEntry]) -> dict[str, Observable]:
+    """By what is around it; of several, where most are in a row.
 
     One here and there may be chance: what goes on side by side is logged in another order each time.
     """
@@ -228,7 +264,8 @@ def _absent(keys: Iterable[str], good: Sequence[LogEntry], failed: Sequence[LogE
             gaps[key].append([])
         else:
             gaps[key][-1].append(Observable(key, entry.thread, line))
-    return [max(gaps[key], key=len)[0] for key in keys]
+    rows = {key: max(lacking, key=len) for key, lacking in gaps.items()}
+    return {key: row[0] for key, row in rows.items() if row}
 
 
 def timed(good: Sequence[LogEntry], failed: Sequence[LogEntry], observables: Sequence[Observable]) -> TimeApart:

@@ -19,7 +19,8 @@ Where the paper leaves a choice:
   may lack an edge. The ablations leave them out.
 - A site that the good run did not execute has no instances; it is armed at any occurrence.
 - Executions are counted within their calling context, where visits tell it: `write` as `flush` calls it, whatever else
-  writes meanwhile. Where a stack trace of the failure log shows the context, instances in it come first.
+  writes meanwhile. Where a stack trace of the failure log shows the context, instances in it come first. An exception
+  gets to who called: instances below the function that says the message come by turns with the others, and first.
 - Where a fault brought every message and yet not the symptom, it may be the right one at the wrong time: of those whose
   log is most like the failure log, a few neighbours in time (`NEIGHBOURS`) come first in every second round.
 """
@@ -247,9 +248,17 @@ class FaultSpace:
             )
             spread = (_spread(list(same)) for _, same in groupby(timed, key=lambda instance: instance[:3]))
             instances = [Instance(apart, *moment_of(visit)) for same in spread for _, apart, _, _, visit in same]
-            cached = key, len(visits), instances
+            cached = key, len(visits), self._below_first(instances, key)
             self._by_time[site] = cached
         return cached[2] if self.executed(site) else [Instance(inf, ANY), *cached[2]]
+
+    def _below_first(self, instances: Sequence[Instance], key: str) -> list[Instance]:
+        function = self.observables[key].said_in if key else ""
+        below: list[Instance] = []
+        others: list[Instance] = []
+        for each in instances:
+            (below if function and function in each.within.split(" < ") else others).append(each)
+        return [each for turn in zip_longest(below, others) for each in turn if each is not None]
 
     def _elsewhere(self, site: int, visit: Visit) -> bool:
         """A stack trace of the failure log shows how the site was called, and not so."""

@@ -1,3 +1,5 @@
+from itertools import chain
+
 from tests.samples.small_programs import read_app, read_python_log
 
 from cutset.model.reproduction.site import FaultKind, Visit
@@ -168,3 +170,13 @@ def test_what_a_stack_trace_shows_is_the_first_to_try_there(tmp_path):
     [facts] = [facts for facts in found.sites if facts.name.endswith("sock.recv")]
     assert facts.effects[0] == "BlockingIOError(11, 'Resource temporarily unavailable')"
     assert facts.costs[0] == 0
+
+
+def test_a_series_that_breaks_off_is_missed_when_the_next_was_due_whatever_the_order_of_others(tmp_path):
+    steps = [["tick", f"order {number}", f"order {number + 20}"] for number in range(10)]
+    other_order = [step[1:] + step[:1] for step in steps]
+    failing = [*other_order[:4], *(step[1:] for step in steps[4:])]
+    good, other_good, failure = (log_of(*chain.from_iterable(each)) for each in (steps, other_order, failing))
+    found = prepared(tmp_path, failure, good, other_good)[2]
+    missing = [each.line for each in found.observables if is_absent(each)]
+    assert missing == [15]  # the last came in line 12, and they come every third line

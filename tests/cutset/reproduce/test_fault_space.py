@@ -128,6 +128,20 @@ def test_where_a_stack_trace_shows_how_a_site_was_called_such_calls_come_first()
     assert candidate.choices == (SiteFault(0, 1, "a", "io.py:write < queue.py:push < app.py:main"),)
 
 
+def test_executions_below_the_function_that_says_a_message_take_turns_with_the_others_and_come_first() -> None:
+    facts = SiteFacts("site", {"first": 1}, ("a",))
+    fetch, defer = "sql.py:run < jobs.py:fetch", "sql.py:run < jobs.py:store < tick.py:defer"
+    visits = [Visit(0, n, n, 0, "", defer if n in (2, 5) else fetch, n) for n in range(1, 10)]
+    found = space(facts, visits=visits, observables=(Observable("first", "", 10, "tick.py:defer"),))
+    known = RoundKnowledge()
+    order = []
+    for _ in range(5):
+        best = found.rank(BEST, known)[0].choices[0]
+        order.append(best.occurrence)
+        known.tried.add(best)
+    assert order == [5, 9, 2, 8, 7]
+
+
 def test_a_fault_that_brought_every_message_is_tried_at_neighbouring_moments_when_it_is_their_turn() -> None:
     far = SiteFacts("far", {"first": 9}, ("a",))
     near = SiteFacts("near", {"first": 1}, ("a",))

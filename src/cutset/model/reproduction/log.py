@@ -27,6 +27,7 @@ class Observable:
     key: str  # of its log statement, or of its sanitised text where no statement is known
     thread: str
     line: int  # of the failure log
+    said_in: str = ""  # the function that says it, as calling contexts name it; "" if it is not known
 
 
 @dataclass(frozen=True, slots=True)

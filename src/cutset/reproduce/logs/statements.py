@@ -27,6 +27,7 @@ class LogStatement:
     pattern: re.Pattern[str]
     literals: tuple[str, ...]
     anchored: bool  # the first literal begins the message
+    said_in: str = ""  # its function, as calling contexts name it
 
     @property
     def specificity(self) -> int:
@@ -99,7 +100,8 @@ def statement_of(record: LogRecord, statements: StatementIndex) -> LogStatement 
     """The call that wrote the record: of those that fit, the one with most known text."""
     best, best_rank = None, (False, -1, False)
     message = record.message.strip()
-    first_line = message.partition("\n")[0].rstrip()
+    # What is logged between spaces may be nothing.
+    whole, first_line = (f" {text} " for text in (message, message.partition("\n")[0].rstrip()))
     for statement in (*statements.by_prefix.get(message[:_PREFIX], ()), *statements.floating):
         same_logger = _same_logger(record.logger, statement.logger)
         if same_logger is False or contradict(record.level, statement.level):
@@ -107,8 +109,8 @@ def statement_of(record: LogRecord, statements: StatementIndex) -> LogStatement 
         rank = (statement.specificity >= _CONFUSABLE, statement.specificity, bool(same_logger))
         if rank <= best_rank or not (rank[0] or same_logger):
             continue
-        if all(literal in message for literal in statement.literals) and (
-            statement.pattern.fullmatch(message) or statement.pattern.fullmatch(first_line)
+        if all(literal in whole for literal in statement.literals) and (
+            statement.pattern.fullmatch(whole) or statement.pattern.fullmatch(first_line)
         ):
             best, best_rank = statement, rank
     return best

@@ -6,6 +6,7 @@ put around it is not known.
 """
 
 from collections import defaultdict
+from pathlib import PurePath
 
 from cutset.reproduce.logs.levels import usual_level
 from cutset.reproduce.logs.statements import LogStatement, Parts, joined, pattern_of
@@ -121,5 +122,7 @@ def _level(program: PythonProgram, index: int) -> str:
 
 def _statement(program: PythonProgram, index: int, parts: Parts, level: str, logger: str) -> LogStatement:
     event = program.events[index]
-    key = f"{program.functions[event.function].module}:{event.line}"
-    return LogStatement(key, index, level, logger, *pattern_of(parts))
+    function = program.functions[event.function]
+    file, name = PurePath(program.modules[function.module].path).name, function.name.rpartition(".")[2]
+    key = f"{function.module}:{event.line}"
+    return LogStatement(key, index, level, logger, *pattern_of(parts), said_in=f"{file}:{name}")

@@ -196,3 +196,14 @@ def test_whatever_a_format_makes_is_recognised(tmp_path_factory, literals, value
 def test_many_unknowns_do_not_make_matching_slow(tmp_path):
     statements = _statements(tmp_path, f"def f(a):\n    log.info({'a%s' * 40 + 'b'!r}, *a)\n")
     assert _matched(statements, "a" * 20_000) == ""
+
+
+def test_a_statement_knows_its_function_as_calling_contexts_name_it(tmp_path):
+    text = """
+    import logging
+    class Ticker:
+        def defer(self):
+            logging.info("tick")
+    logging.info("up")
+    """
+    assert [each.said_in for each in _statements(tmp_path, text)] == ["app.py:defer", "app.py:<module>"]
