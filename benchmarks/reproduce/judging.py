@@ -1,8 +1,13 @@
 """Whether what was found is the true cause, and whether the replay that users get shows it every time.
 
-The true cause is the fault at the site of the ground truth, with an exception of its class, at any occurrence, as that
-depends on timing. Another fault is the true cause, too, if its generated test fails on the affected version and, with
-its fault fired, passes on the fixed one. Where there is no fixed version to ask, it is not.
+true_cause_strict  the fault at the site of the ground truth, or at one that its file calls equivalent, with an
+                   exception of its class; at any occurrence, as that depends on timing
+true_cause         that; or a fault whose generated test fails on the affected version and, with its fault fired,
+                   passes on the fixed one; where there is no fixed version to ask, that alone
+true_among_equals  the true cause is what is named first, or, strictly, one of those that are said to explain as much
+graded_right       the grade agrees with that: the log is said to be reproduced where the true cause is among what is
+                   named, and nowhere else. Null if nothing was found: "not reproduced" names no cause to be wrong
+                   about, and would make a search that finds nothing the most honest one
 """
 
 import json
@@ -33,24 +38,14 @@ sys.exit(class_of(sys.argv[1]) is not class_of(sys.argv[2]))
 """
 
 
-def judge(
-    known: KnownFailure,
-    case: FailureCase,
-    result: ReproductionResult,
-    *,
-    environments: Path,
-    place: Path,
-    replays: int,
-) -> dict[str, Any]:
-    """`place`: a folder for replays."""
+def describe(known: KnownFailure, case: FailureCase, result: ReproductionResult) -> dict[str, Any]:
+    """What can be said without a replay."""
     best = result.best
     if best is None:
         return {"grade": Grade.NOTHING.name}
     fault = best.faults[-1]
-    script = write_replay(place / "replay", case, best.faults)
-    shown = [replayed(script, known.timeout_s) for _ in range(replays)]
     named = is_named(best, known.truth, case)
-    found: dict[str, Any] = {
+    return {
         "grade": result.grade.name,
         "found_in_round": best.round,
         "unlike": best.unlike,
@@ -60,25 +55,41 @@ def judge(
         "within": fault.within,
         "effect": fault.effect,
         "faults": len(best.faults),
-        "is_ground_truth": named,
         "equals": [" + ".join(map(str, each.faults)) for each in result.equals],
         "repeated": f"{best.repeated} of {best.repeats}",
-        "replay": f"{sum(shown)} of {replays}",
-        "replay_stable": all(shown),
+        "true_cause_strict": named,
+        "true_cause": named,
+        "true_among_equals": named or any(is_named(each, known.truth, case) for each in result.equals),
     }
+
+
+def judge(
+    known: KnownFailure,
+    case: FailureCase,
+    found: dict[str, Any],
+    best: Reproduction,
+    *,
+    environments: Path,
+    place: Path,
+    replays: int,
+) -> None:
+    """Adds to what was found how its replays end. `place`: a folder for them."""
+    script = write_replay(place / "replay", case, best.faults)
+    shown = [replayed(script, known.timeout_s) for _ in range(replays)]
+    found |= {"replay": f"{sum(shown)} of {replays}", "replay_stable": all(shown)}
     if known.fixed_requirements:
         script = write_replay(place / "replay-fixed", fixed_case(known, case, environments), best.faults)
         found["fixed_version"] = tested(script.with_name("test_reproduction.py"), known.timeout_s)
-    found["true_cause"] = named or (found.get("fixed_version") == "test passes" and any(shown))
-    found["true_among_equals"] = found["true_cause"] or any(is_named(each, known.truth, case) for each in result.equals)
-    return found
+        found["true_cause"] |= found["fixed_version"] == "test passes" and any(shown)
+        found["true_among_equals"] |= found["true_cause"]
 
 
-def graded_right(found: dict[str, Any]) -> bool:
-    """That the log is reproduced is said of the true cause, or of several with it among them, and of nothing else."""
+def graded_right(found: dict[str, Any]) -> bool | None:
+    if "site" not in found:
+        return None
     if found["grade"] == Grade.LOG.name:
-        return bool(found.get("true_among_equals"))
-    return not found.get("true_cause")
+        return bool(found["true_among_equals"])
+    return not found["true_cause"]
 
 
 def is_named(found: Reproduction, truth: GroundTruth, case: FailureCase) -> bool:

@@ -7,10 +7,12 @@ from typing import Any
 Results = Mapping[str, Mapping[str, Any]]  # by name of the case
 
 SHOWN = (
-    *("grade", "true_cause", "true_among_equals", "graded_right", "site", "effect", "occurrence", "within"),
-    *("is_ground_truth", "equals", "found_in_round", "unlike", "repeated", "replay", "fixed_version", "ended", "error"),
+    *("grade", "true_cause", "true_cause_strict", "true_among_equals", "graded_right", "site", "effect", "occurrence"),
+    *("within", "equals", "found_in_round", "unlike", "repeated", "replay", "fixed_version"),
+    *("stopped", "ended", "error"),
 )
-COLUMNS = ("case", "true cause", "grade", "right", "fault", "rounds", "replay", "fixed version", "seconds")
+COUNTED = ("true_cause", "true_cause_strict", "true_among_equals", "graded", "graded_right", "replay_stable")
+COLUMNS = ("case", "true cause", "strictly", "grade", "right", "fault", "rounds", "replay", "fixed version", "seconds")
 
 
 def effort(results: Results) -> dict[str, Any]:
@@ -26,9 +28,10 @@ def effort(results: Results) -> dict[str, Any]:
 
 
 def truth(results: Results) -> dict[str, Any]:
-    counted = ("true_cause", "is_ground_truth", "true_among_equals", "graded_right", "replay_stable")
+    """Grades are judged where something was found: `graded_right` of `graded`."""
+    judged = [{**result, "graded": "site" in result} for result in results.values()]
     return {
-        **{key: sum(bool(result.get(key)) for result in results.values()) for key in counted},
+        **{key: sum(bool(result.get(key)) for result in judged) for key in COUNTED},
         "found": {name: {key: result.get(key) for key in SHOWN} for name, result in results.items()},
     }
 
@@ -39,7 +42,7 @@ def to_table(parts: Mapping[str, Results]) -> str:
 
 def _part(title: str, results: Results) -> list[str]:
     counts = {"cases": len(results), **effort(results), **truth(results)}
-    told = ("cases", "reproduced", "true_cause", "true_among_equals", "graded_right", "replay_stable", "median_rounds")
+    told = ("cases", "reproduced", *COUNTED, "median_rounds")
     return [
         f"## {title}",
         "",
@@ -53,15 +56,17 @@ def _part(title: str, results: Results) -> list[str]:
 
 
 def _cells(name: str, result: Mapping[str, Any]) -> list[object]:
-    among = "among equals" if result.get("true_among_equals") else "no"
     fault = result.get("ended") or result.get("error", "").strip().rpartition("\n")[2]
+    among = "among equals" if result.get("true_among_equals") else "no"
+    judged = ["", "", result["grade"], ""]
     if "site" in result:
         fault = f"{result['effect']} at {result['site']}, occurrence {result['occurrence']}"
+        words = ("no", "yes")
+        true = "yes" if result["true_cause"] else among
+        judged = [true, words[result["true_cause_strict"]], result["grade"], words[result["graded_right"]]]
     return [
         name,
-        "yes" if result.get("true_cause") else among,
-        result["grade"],
-        "yes" if result["graded_right"] else "no",
+        *judged,
         fault,
         result["rounds"] if result["reproduced"] else f"not in {result['rounds']}",
         result.get("replay", ""),

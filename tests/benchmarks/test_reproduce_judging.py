@@ -47,10 +47,15 @@ def test_classes_are_compared_by_the_interpreter_of_the_case(effect: str, except
         ("SYMPTOM", False, True, True),
         ("SYMPTOM", True, True, False),
         ("NOTHING", False, False, True),
+        ("NOTHING", True, True, False),
     ],
 )
 def test_a_grade_is_right_if_it_claims_the_true_cause_and_nothing_else(
     grade: str, *, true_cause: bool, among_equals: bool, right: bool
 ) -> None:
-    found = {"grade": grade, "true_cause": true_cause, "true_among_equals": among_equals}
+    found = {"grade": grade, "site": "shop", "true_cause": true_cause, "true_among_equals": among_equals}
     assert graded_right(found) is right
+
+
+def test_where_nothing_was_found_there_is_no_grade_to_be_right() -> None:
+    assert graded_right({"grade": "NOTHING"}) is None
