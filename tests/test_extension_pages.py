@@ -1,11 +1,13 @@
 """The examples of `docs/how-to/extend` work as they are written."""
 
 import asyncio
+import inspect
 import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.cutset.search.test_strategies import SYSTEM, outcome
 from tests.samples.campaign import EVENTS
 
@@ -15,6 +17,8 @@ from cutset.model.fault import cut_of
 from cutset.model.point import Point
 from cutset.model.request import Request, Step
 from cutset.model.summary import summarise
+from cutset.reproduce.front_end import AnalysedProgram, FrontEnd
+from cutset.reproduce.logs.dialect import LogDialect
 from cutset.search.strategy import SearchSettings
 from cutset.simulation.brute_force import minimal_cuts_by_brute_force
 from cutset.store.ledger import open_ledger
@@ -80,3 +84,10 @@ def test_a_campaign_in_the_laboratory_finds_what_its_table_says(tmp_path: Path) 
         return {finding.cut for finding in summarise(events).findings}
 
     assert asyncio.run(campaign()) == {cut_of([point]) for point in needed}
+
+
+@pytest.mark.parametrize("protocol", [AnalysedProgram, FrontEnd, LogDialect], ids=lambda each: each.__name__)
+def test_all_that_a_front_end_is_asked_for_is_explained(protocol: type) -> None:
+    asked = {name for each in protocol.__mro__ for name in (*vars(each), *inspect.get_annotations(each))}
+    page = (PAGES / "front-end.md").read_text()
+    assert {name for name in asked if name[0] != "_" and not re.search(rf"`{name}[`(]", page)} == set()

@@ -26,6 +26,7 @@ def test_any_text_can_be_asked_about(dialect: LogDialect, lines: list[str]):
     for number, line in enumerate(lines):
         assert dialect.begins_trace(line) in (True, False)
         assert dialect.continues_trace(lines[: number + 1], line, formatted=True) in (True, False)
+        assert dialect.resumes_trace(lines[: number + 1], line) in (True, False)
         assert isinstance(dialect.uncaught(line), str | None)
     assert all(isinstance(told, str) for told in dialect.raised(lines))
     places = [f"run.log:{number}" for number in range(len(lines))]

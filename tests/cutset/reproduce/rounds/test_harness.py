@@ -68,6 +68,32 @@ def test_what_does_not_occur_does_not_fire(tmp_path: Path, laboratory: Laborator
 
 
 @both
+def test_faults_of_the_ground_fire_as_well(tmp_path: Path, laboratory: Laboratory):
+    record = a_round(laboratory, tmp_path, 99, ground=(3,))
+    assert record.fired is None
+    assert [firing.fault.occurrence for firing in record.fired_ground] == [3]
+
+
+@both
+def test_contexts_if_they_are_told_begin_with_the_function_of_the_site_and_count(
+    tmp_path: Path, laboratory: Laboratory
+):
+    record = a_round(laboratory, tmp_path)
+    site = laboratory(tmp_path)[2]
+    told = [visit for visit in record.visits if visit.within]
+    assert [visit.nth for visit in told] == list(range(1, len(told) + 1))
+    assert {visit.within.split(" < ")[0] for visit in told} <= {f"{Path(site.path).name}:{site.function}"}
+
+
+@both
+def test_functions_that_ran_if_they_are_told_are_of_analysed_files(tmp_path: Path, laboratory: Laboratory):
+    record = a_round(laboratory, tmp_path)
+    harness, _, site, _ = laboratory(tmp_path)
+    assert set(harness.executed(record.folder)) <= {site.path}
+    assert harness.executed(tmp_path / "gone") == {}
+
+
+@both
 def test_the_folder_of_a_round_tells_its_visits_later(tmp_path: Path, laboratory: Laboratory):
     record = a_round(laboratory, tmp_path)
     harness = laboratory(tmp_path)[0]
