@@ -59,6 +59,20 @@ class Clauses:
         for chosen in self._extend((), self._all(), 0, max_size):
             yield frozenset(self._points[number] for number in chosen)
 
+    def hitting_once(self, max_size: int) -> Iterator[Points]:
+        """The sets that have one point of each clause, and no more: minimal hitting sets, but not all of them."""
+        for chosen in self._extend_once((), self._all(), max_size):
+            yield frozenset(self._points[number] for number in chosen)
+
+    def _extend_once(self, chosen: tuple[int, ...], missed: int, room: int) -> Iterator[tuple[int, ...]]:
+        if not missed:
+            yield chosen
+        elif room:
+            for literal in self._literals[_lowest(missed)]:
+                covers = self._covers[literal]
+                if covers & missed == covers:
+                    yield from self._extend_once((*chosen, literal), missed & ~covers, room - 1)
+
     def _extend(self, chosen: tuple[int, ...], missed: int, banned: int, room: int) -> Iterator[tuple[int, ...]]:
         if not missed:
             yield chosen
@@ -160,10 +174,9 @@ class LineageSearch(ABC):
         self._reconsider()
 
     def result(self) -> SearchResult:
-        decided = self._size if self._exhausted else self._size - 1
         return SearchResult(
             minimal_cuts=tuple(map(self._faults, self._failing)),
-            complete_up_to=min([decided, *(len(cut) - 1 for cut in self._predicted)]),
+            complete_up_to=min([self._decided_up_to(), *(len(cut) - 1 for cut in self._predicted)]),
             finished=self._exhausted,
             left=len(self._round) + len(self._pending),
             undecided=tuple(map(self._faults, self._undecided)),
@@ -177,17 +190,25 @@ class LineageSearch(ABC):
     def _plan(self) -> list[Points]:
         """The cuts of the next round in their order; nothing when the strategy has no more to ask."""
 
-    def _is_predicted_to_fail(self, _cut: Points) -> bool:
-        return False
+    def _decided_up_to(self) -> int:
+        return self._size if self._exhausted else self._size - 1
+
+    def _predicted_instead(self, _cut: Points) -> Points | None:
+        """What is taken to fail, so that this cut is not asked for: itself, or a set that it is a part of."""
+        return None
 
     def _admit(self, cut: Points) -> bool:
         """Whether to ask for it. What is predicted to fail is noted as such instead."""
-        if cut in self._outcomes or self._contains_failing(cut) or any(known <= cut for known in self._predicted):
+        if self._is_settled(cut):
             return False
-        if self._is_predicted_to_fail(cut):
-            self._predicted.append(cut)
-            return False
-        return True
+        predicted = self._predicted_instead(cut)
+        if predicted is not None and predicted not in self._predicted:
+            self._predicted.append(predicted)
+        return predicted is None
+
+    def _is_settled(self, cut: Points) -> bool:
+        """By its own outcome, or by what is inside it."""
+        return cut in self._outcomes or self._contains_failing(cut) or any(known <= cut for known in self._predicted)
 
     def _contains_failing(self, cut: Points) -> bool:
         return any(known <= cut for known in self._failing)

@@ -27,5 +27,5 @@ class IntelliFi(Ldfi):
         if outcome.verdict is Verdict.FAILED and not outcome.failed <= cut:
             self._failed_upstream.append((cut, outcome.failed))
 
-    def _is_predicted_to_fail(self, cut: Points) -> bool:
-        return any(cut <= failed and not cut <= tried for tried, failed in self._failed_upstream)
+    def _predicted_instead(self, cut: Points) -> Points | None:
+        return cut if any(cut <= failed and not cut <= tried for tried, failed in self._failed_upstream) else None

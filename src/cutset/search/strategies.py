@@ -45,7 +45,12 @@ STRATEGIES: Mapping[StrategyName, Strategy] = {
     StrategyName.FASTFI_REPAIRED: Strategy(
         partial(FastFi, repaired=True), "FastFI with its size growing as it should: cuts of all sizes, one at a time"
     ),
-    StrategyName.MICROFI: Strategy(MicroFi, "MicroFI: all candidates of a size at once, by impact, shared history"),
+    StrategyName.MICROFI: Strategy(
+        partial(MicroFi, one_per_path=True), "MicroFI as published: as LDFI, by impact, with shared history"
+    ),
     StrategyName.INTELLIFI: Strategy(IntelliFi, "IntelliFI: as LDFI, but skips what a trace already shows failing"),
-    StrategyName.LDFI: Strategy(Ldfi, "lineage-driven fault injection: all candidates of a size at once"),
+    StrategyName.LDFI: Strategy(
+        partial(Ldfi, one_per_path=True),
+        "LDFI as published with MicroFI: all candidates at once, one point of each path",
+    ),
 }

@@ -29,6 +29,18 @@ def test_every_minimal_hitting_set_comes_once_and_nothing_else(paths: list[Point
 
 
 @settings(max_examples=200, deadline=None)
+@given(PATHS, st.integers(0, 4))
+def test_every_set_with_one_point_of_each_path_comes_once_and_nothing_else(paths: list[Points], max_size: int) -> None:
+    occurring = frozenset().union(*paths)
+    every = map(points_of, subsets(occurring, max_size))
+    wanted = [chosen for chosen in every if all(len(chosen & path) == 1 for path in paths)]
+
+    found = list(formula(paths).hitting_once(max_size))
+
+    assert sorted(map(sorted, found)) == sorted(map(sorted, wanted if paths else [frozenset()]))
+
+
+@settings(max_examples=200, deadline=None)
 @given(PATHS, st.frozensets(st.sampled_from(sorted(EVERY | points("Z")))))
 def test_a_cut_hits_the_formula_if_it_has_a_point_of_each_path(paths: list[Points], cut: Points) -> None:
     assert formula(paths).hit_by(cut) is all(cut & path for path in paths)

@@ -9,7 +9,7 @@ from cutset.search.ldfi import Ldfi
 from cutset.search.strategy import SearchSettings
 from cutset.simulation.brute_force import minimal_cuts_by_brute_force
 from cutset.simulation.drive import drive
-from cutset.simulation.simulated import All, Call, Routes, Simulation
+from cutset.simulation.simulated import All, Call, Quorum, Routes, Simulation
 
 PATHS = st.lists(st.sets(st.sampled_from("ABCDEFG"), min_size=1), min_size=1, max_size=6)
 
@@ -124,3 +124,49 @@ def test_a_tolerated_delay_does_not_keep_the_search_from_ending() -> None:
     assert set(asked) == {faults(), faults("A"), faults("B"), faults("A", "B")}
     assert search.result().minimal_cuts == ()
     assert search.result().complete_up_to == 2
+
+
+def test_as_published_each_api_is_tried_by_itself_and_no_two_together() -> None:
+    """Three replicas, tried in their order: the first, the first two, all three. What is left is not called decided."""
+    search = Ldfi(SearchSettings(3), one_per_path=True)
+
+    tally = drive(search, Simulation(All(tuple(Call(api, replicas=3, attempts=3) for api in "ABCDE"))))
+
+    result = search.result()
+    assert (tally.injections, tally.rounds) == (5 * 3, 4)
+    assert sorted(len(cut) for cut in result.minimal_cuts) == [3] * 5
+    assert (result.finished, result.complete_up_to) == (True, 1)
+    assert "no two points of one path" in result.assumption
+
+
+def test_as_published_a_cut_with_two_points_of_one_path_is_lost_and_not_called_decided() -> None:
+    search = Ldfi(SearchSettings(3), one_per_path=True)
+
+    tally = drive(search, Simulation(All((Call("A"), Quorum("B", replicas=3, needed=2)))))
+
+    result = search.result()
+    assert tally.injections == 4
+    assert result.minimal_cuts == (faults("A"),)
+    assert (result.finished, result.complete_up_to) == (True, 1)
+
+
+@settings(max_examples=200, deadline=None)
+@given(PATHS, st.integers(1, 4), st.integers(1, 9))
+def test_as_published_it_is_right_up_to_the_size_that_it_calls_complete(
+    paths: list[str], max_size: int, limit: int
+) -> None:
+    system = choice_of(*paths)
+    search = Ldfi(SearchSettings(max_size), one_per_path=True)
+    simulation, truth = Simulation(system), minimal_cuts_by_brute_force(system, max_size)
+
+    for _ in range(4):  # at any time, not only at the end
+        for cut in search.ask(limit):
+            search.learn(simulation.run(cut))
+        known = search.result()
+        assert {cut for cut in truth if len(cut) <= known.complete_up_to} <= set(known.minimal_cuts)
+    drive(search, simulation)
+
+    result = search.result()
+    assert set(result.minimal_cuts) <= truth
+    assert {cut for cut in truth if len(cut) <= result.complete_up_to} <= set(result.minimal_cuts)
+    assert (result.finished, result.left) == (True, 0)

@@ -8,7 +8,7 @@ from cutset.search.microfi import MicroFi
 from cutset.search.strategy import SearchSettings
 from cutset.simulation.brute_force import minimal_cuts_by_brute_force
 from cutset.simulation.drive import drive
-from cutset.simulation.simulated import Routes, Simulation
+from cutset.simulation.simulated import All, Call, Routes, Simulation, points_of_call
 
 PATHS = st.lists(st.sets(st.sampled_from("ABCDEFG"), min_size=1), min_size=1, max_size=6)
 
@@ -92,6 +92,21 @@ def test_trusted_hints_are_predicted_and_prove_nothing() -> None:
     assert set(result.predicted) == {faults("A"), faults("B", "D")}
     assert result.finished
     assert result.complete_up_to == 0
+
+
+def test_a_part_of_what_fails_another_request_is_not_tried_where_that_is_trusted() -> None:
+    """Of an API whose three replicas together fail another one, neither the first nor the first two are tried."""
+    system = All((Call("A", replicas=3, attempts=3), Call("B", replicas=3, attempts=3)))
+    shared = cut_of(points_of_call(Call("A", replicas=3)))
+    search = MicroFi(SearchSettings(3, hints=(shared,), trust_hints=True), one_per_path=True)
+
+    tally = drive(search, Simulation(system))
+
+    result = search.result()
+    assert tally.injections == 3
+    assert result.minimal_cuts == (cut_of(points_of_call(Call("B", replicas=3))),)
+    assert result.predicted == (shared,)
+    assert result.complete_up_to == 0  # the first replica of A was never tried by itself
 
 
 def test_a_prediction_that_an_experiment_refutes_makes_room_for_larger_cuts() -> None:
