@@ -280,7 +280,8 @@ def _from_handler(scene: _Scene, written: str, logged: Collection[str]) -> Itera
         yield replace(proposal, reason=reason, specificity=Specificity.HANDLER)
     if any(p.fault.kind == handler for p in caught) or (caught and _sounds_like(handler) is None):
         return
-    if _is_class(handler, scene):
+    of_outside = "OSError" in scene.library.line(handler)
+    if _is_class(handler, scene) and (scene.reaches_out or not of_outside):
         fits = handler not in table().control_flow and _fits(handler, None, scene)
         specificity = Specificity.HANDLER if fits else Specificity.GUESS
         yield _Proposal(fault_of(handler, "", "it is named there", scene.library), around, specificity)

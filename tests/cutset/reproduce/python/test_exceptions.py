@@ -221,6 +221,12 @@ def test_every_await_can_be_cancelled_and_that_is_tried_second():
     assert _effects("self._future", awaited=True)[0] == "asyncio.CancelledError()"
 
 
+def test_what_comes_from_outside_does_not_arise_at_a_harmless_call_whatever_handlers_name():
+    assert _effects("S_ISDIR", "stat.S_ISDIR", handlers=["OSError"]) == []
+    assert _effects("Process", "multiprocessing.Process", handlers=["ConnectionError"]) == []
+    assert _effects("process.start", "multiprocessing.Process.start")[0] == "OSError(12, 'Cannot allocate memory')"
+
+
 def test_cancellation_needs_an_await_or_a_handler():
     name = "asyncio.CancelledError"
     assert not any(effect.startswith(name) for effect in _effects("sock.recv", in_log=[(name, "")]))
