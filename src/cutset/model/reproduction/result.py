@@ -53,6 +53,7 @@ class LogAgreement:
     lacking: tuple[LogLine, ...] = ()  # of the failure log, that the run has not: the first of each message
     added: tuple[LogLine, ...] = ()  # of the run, that the failure log has not
     values: int = 0  # messages that both have, but with other values or elsewhere, where that should be the same
+    otherwise: tuple[LogLine, ...] = ()  # of these, the first of the failure log of each message
 
 
 @dataclass(frozen=True, slots=True)

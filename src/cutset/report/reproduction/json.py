@@ -51,6 +51,7 @@ def _reproduction(found: Reproduction) -> dict[str, Any]:
             "lacking": _lines(agreement.lacking),
             "added": _lines(agreement.added),
             "values": agreement.values,
+            "otherwise": _lines(agreement.otherwise),
         },
         "group": found.group,
         "messages": [

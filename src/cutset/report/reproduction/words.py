@@ -80,12 +80,20 @@ def difference(found: Reproduction) -> str:
 
 def differing_lines(agreement: LogAgreement) -> list[tuple[str, str, str]]:
     """A sign, whose line it is, and the line."""
-    shown = [("–", f"lacks line {each.line:,}", each.text) for each in agreement.lacking[:MOST_DIFFERENCES]]
-    return shown + [("+", f"adds line {each.line:,}", each.text) for each in agreement.added[:MOST_DIFFERENCES]]
+    kinds = (
+        ("–", "lacks", agreement.lacking),
+        ("+", "adds", agreement.added),
+        ("≠", "differs in", agreement.otherwise),
+    )
+    return [
+        (sign, f"{verb} line {each.line:,}", each.text)
+        for sign, verb, lines in kinds
+        for each in lines[:MOST_DIFFERENCES]
+    ]
 
 
 def differing_lines_left_out(found: Reproduction) -> int:
-    return max(0, found.unlike - len(differing_lines(found.agreement)))
+    return max(0, sum(found.standing) - len(differing_lines(found.agreement)))
 
 
 def any_of(result: ReproductionResult) -> str:

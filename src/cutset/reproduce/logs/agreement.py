@@ -10,7 +10,7 @@ one fault, what one lacks or adds and another does not is chance.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cutset.model.reproduction.log import LogRecord
@@ -60,6 +60,13 @@ def agreement_with(
         unlike |= {key for key, texts in values(run).items() if texts != failed_values.get(key, texts)}
         return lacking, added, unlike - lacking - added - noise
 
+    def said_otherwise(run: _Log) -> Iterator[LogEntry]:
+        """Entries of the failure log whose values the run does not have."""
+        run_values = values(run)
+        for entry in failed.entries:
+            if steady(entry.key, _text_of(failed, entry)) not in run_values.get(entry.key, ()):
+                yield entry
+
     def agreement(runs: Sequence[Iterable[LogRecord]]) -> tuple[LogAgreement, int]:
         first, *more = map(_log, runs)
         lacking, added, unlike = (set.intersection(*each) for each in zip(*map(differing, (first, *more)), strict=True))
@@ -70,6 +77,7 @@ def agreement_with(
             lacking=_first_of(lacking, failed, only_failed),
             added=_first_of(added, first, only_run),
             values=len(unlike),
+            otherwise=_first_of(unlike, failed, [*said_otherwise(first), *only_failed]),
         )
         return found, len(lacking) + len(added)
 
@@ -97,12 +105,14 @@ def _texts(log: _Log) -> _Texts:
     """Messages that have values, and what exceptions say."""
     found: _Texts = defaultdict(set)
     for entry in log.entries:
-        record = log.records[entry.line]
-        if _is_raised(log, entry):
-            found[entry.key].add(record.reason)
-        elif "*" in entry.key or "\n" in record.message:
-            found[entry.key].add(record.message)
+        if _is_raised(log, entry) or "*" in entry.key or "\n" in log.records[entry.line].message:
+            found[entry.key].add(_text_of(log, entry))
     return dict(found)
+
+
+def _text_of(log: _Log, entry: LogEntry) -> str:
+    record = log.records[entry.line]
+    return record.reason if _is_raised(log, entry) else record.message
 
 
 def _first_of(keys: Collection[str], log: _Log, apart: Sequence[LogEntry]) -> tuple[LogLine, ...]:
@@ -116,7 +126,10 @@ def _first_of(keys: Collection[str], log: _Log, apart: Sequence[LogEntry]) -> tu
 
 
 def _text(log: _Log, entry: LogEntry) -> str:
-    return entry.key if _is_raised(log, entry) else log.records[entry.line].message.partition("\n")[0]
+    record = log.records[entry.line]
+    if _is_raised(log, entry):
+        return f"{entry.key}: {record.reason}" if record.reason else entry.key
+    return record.message.partition("\n")[0]
 
 
 def _is_raised(log: _Log, entry: LogEntry) -> bool:

@@ -17,6 +17,7 @@ def test_the_document_has_everything_and_is_json(tmp_path: Path) -> None:
         "lacking": [{"line": 9, "text": "compacted"}],
         "added": [{"line": 9, "text": "not compacted"}],
         "values": 0,
+        "otherwise": [],
     }
     assert document["case"] == {
         "sources": ["diskqueue"],

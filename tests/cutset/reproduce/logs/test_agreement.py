@@ -106,7 +106,7 @@ def test_a_traceback_that_is_lacking_is_named_by_its_exception():
     trace = ["Traceback (most recent call last):", '  File "a.py", line 3, in save', "OSError: full"]
     line = "2026-11-16 03:00:00,001 ERROR [MainThread] shop: cannot save"
     found, unlike = agreement_with([good, good], read_python_log([line, *trace]))([read_python_log([line])])
-    assert found.lacking == (LogLine(1, "OSError raised in save"),)
+    assert found.lacking == (LogLine(1, "OSError raised in save: full"),)
     assert unlike == 1
 
 
@@ -117,6 +117,7 @@ def test_what_an_exception_says_is_a_value():
     assert failure([read_python_log([line, *trace[:2], "OSError: full at 0x7f33"])]) == (LogAgreement(explained=3), 0)
     found, unlike = failure([read_python_log([line, *trace[:2], "OSError: no such device"])])
     assert (found.values, unlike) == (1, 0)
+    assert found.otherwise == (LogLine(1, "OSError raised in save: full at 0x7f00"),)
 
 
 def test_what_one_run_with_a_fault_lacks_or_adds_and_another_does_not_is_chance():
