@@ -72,7 +72,13 @@ MESSAGES = (
     FailureMessage(9, "pushed item", True, True, (WRITE,)),
 )
 
-AGREEMENT = LogAgreement(explained=4, lacking=(LogLine(9, "compacted"),), added=(LogLine(9, "not compacted"),))
+AGREEMENT = LogAgreement(
+    explained=4,
+    lacking=(LogLine(9, "compacted"),),
+    added=(LogLine(9, "not compacted"),),
+    values=1,
+    otherwise=(LogLine(3, "cannot write the index: [Errno 28] No space left on device"),),
+)
 
 
 def fault(path: str = "diskqueue.py", **changed: object) -> FiredFault:

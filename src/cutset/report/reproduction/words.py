@@ -83,7 +83,7 @@ def differing_lines(agreement: LogAgreement) -> list[tuple[str, str, str]]:
     kinds = (
         ("–", "lacks", agreement.lacking),
         ("+", "adds", agreement.added),
-        ("≠", "differs in", agreement.otherwise),
+        ("≠", "differs at", agreement.otherwise),
     )
     return [
         (sign, f"{verb} line {each.line:,}", each.text)

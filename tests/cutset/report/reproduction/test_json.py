@@ -16,8 +16,8 @@ def test_the_document_has_everything_and_is_json(tmp_path: Path) -> None:
         "explained": 4,
         "lacking": [{"line": 9, "text": "compacted"}],
         "added": [{"line": 9, "text": "not compacted"}],
-        "values": 0,
-        "otherwise": [],
+        "values": 1,
+        "otherwise": [{"line": 3, "text": "cannot write the index: [Errno 28] No space left on device"}],
     }
     assert document["case"] == {
         "sources": ["diskqueue"],
