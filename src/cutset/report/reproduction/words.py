@@ -72,7 +72,7 @@ def difference(found: Reproduction) -> str:
     other = f"{count(values, 'message')} {has} other values or {is_} elsewhere"
     if found.unlike:
         both = f"its log differs from the failure log in {count(found.unlike, 'message')}"
-        return f"{both}, and {other}" if values else both
+        return f"{both}, and values of {values}" if values else both
     if values:
         return f"its log has the messages of the failure log, but {other}"
     return "nothing of the failure log is lacking, and nothing contradicts it"

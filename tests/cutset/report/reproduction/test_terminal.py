@@ -9,7 +9,7 @@ from cutset.report.reproduction.terminal import MESSAGES_SHOWN, to_lines
 
 EXPECTED = """\
 ≈ The symptom is reproduced  2 of 2 repeats show it; 12 rounds, 34 s
-  its log differs from the failure log in 2 messages, and 1 message has other values or is elsewhere, so this is a cause, perhaps not the cause:
+  its log differs from the failure log in 2 messages, and values of 1, so this is a cause, perhaps not the cause:
   – lacks line 9      compacted
   + adds line 9       not compacted
   ≠ differs at line 3  cannot write the index: [Errno 28] No space left on device
@@ -33,7 +33,7 @@ When   after 2 log lines; in the failure log, that is about line 3 of 9
 Why    the oracle `log:kept 3` holds: line 9 of the output matches
        2 of 2 repeats show it
        4 of 5 messages that set the failure log apart from good runs show again
-       its log differs from the failure log in 2 messages
+       its log differs from the failure log in 2 messages, and values of 1
        found in round 7 of 12
 
 How the log follows from it  → ran then, ⇢ inferred
@@ -122,7 +122,9 @@ def test_what_explains_as_much_stands_under_what_and_the_rest_at_the_end(tmp_pat
     assert lines.startswith("✓ The log is reproduced  2 of 2 repeats show it; 12 rounds, 34 s\n  nothing")
     together = f"         {what} 3rd time it gets there\n         {what} 4th time it gets there\nWhere"
     assert f"       Either of these two explains the log as well:\n{together}" in lines
-    unlike = "      its log differs from the failure log in 2 messages, and 1 message has other values or is elsewhere; 2 of 2 repeats show it; round 7\n"
+    unlike = (
+        "      its log differs from the failure log in 2 messages, and values of 1; 2 of 2 repeats show it; round 7\n"
+    )
     full = "".join(f"    {what} {number}th time it gets there\n{unlike}" for number in (5, 7))
     assert f"Other causes with the same symptom, whose logs are less alike\n  a full disk\n{full}  a slow disk" in lines
 

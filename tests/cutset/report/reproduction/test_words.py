@@ -27,6 +27,7 @@ from cutset.report.reproduction.words import (
 GONE = Path("/gone")
 LOG, SYMPTOM = faithful(GONE), reproduction(GONE)
 NOTHING = "nothing of the failure log is lacking, and nothing contradicts it"
+TWO_MESSAGES = "its log differs from the failure log in 2 messages, and values of 1"
 SAME_MESSAGES = "its log has the messages of the failure log, but 1 message has other values or is elsewhere"
 
 
@@ -43,7 +44,7 @@ SAME_MESSAGES = "its log has the messages of the failure log, but 1 message has 
         ),
         (
             result(SYMPTOM),
-            "its log differs from the failure log in 2 messages, so this is a cause, perhaps not the cause",
+            f"{TWO_MESSAGES}, so this is a cause, perhaps not the cause",
         ),
         (
             result(replace(LOG, repeated=0)),
