@@ -168,7 +168,13 @@ def ldfi_counts() -> dict[str, dict[str, int]]:
 
 
 def main() -> None:
-    print(json.dumps({"microfi_counts": microfi_counts(), "ldfi_counts": ldfi_counts()}))
+    figures = {"microfi_counts": microfi_counts(), "ldfi_counts": ldfi_counts()}
+    for title, counts in figures.items():
+        columns = next(iter(counts.values()))
+        print(f"{title:16}", *(f"{column:>18}" for column in columns))
+        for name, row in counts.items():
+            print(f"{name:16}", *(f"{number:18}" for number in row.values()))
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

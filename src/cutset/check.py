@@ -114,22 +114,17 @@ def _checked(
     name: str, begun: CampaignStarted, events: Sequence[RecordedEvent], tell: Callable[[str], None]
 ) -> CheckedRequest:
     """What the campaign claims of this request, held against what its runs prove."""
-    audits = [each for each in events if isinstance(each, RequestAudited) and each.request == name]
     ends = [each for each in events if isinstance(each, RequestFinished) and each.request == name]
     end = ends[-1] if ends else RequestFinished(request=name, complete_up_to=-1, reason="it was interrupted")
-    # Each resumption audits anew: what an audit saw during an outage is not how the request behaves.
-    audited = audits[-1] if audits else _NO_AUDIT
-    outcomes = [*audited.runs]
-    outcomes += [each.outcome for each in events if isinstance(each, ExperimentFinished) and each.request == name]
-    # Where requests vary, those survivors count that were repeated; the others were tried again, or left out.
-    proving = [each for each in outcomes if each.is_proof(begun.trials, varying=bool(audited.varies))]
-    sound = [each for each in proving if not _doubt(each, begun)]
+    audited, outcomes, sound = _runs(name, begun, events)
     proof = Proof(sound, audited.calls, audited.not_reached, begun.effects)
     tell(name)
     trusted = end.predicted if begun.across_requests == "trust" else ()
+    others = [run for other in begun.requests if trusted and other != name for run in _runs(other, begun, events)[2]]
     open_set, proven = proof.first_open(begun.max_size)
-    by_classes = begun.certificates == "classes"
-    left_over, assumed = proof.first_open(begun.max_size, more_hurts=True, alike=by_classes, trusted=trusted)
+    left_over, assumed = proof.first_open(
+        begun.max_size, more_hurts=True, alike=begun.certificates == "classes", trusted=trusted, others=others
+    )
     is_exact = begun.certificates == "exact" and begun.strategy == "cuts" and not trusted
     exact = end.complete_up_to if is_exact else end.exact_up_to
     wrong = list(_false_findings(outcomes, begun, proof, minimal_up_to=end.complete_up_to + 1))
@@ -163,6 +158,20 @@ def _checked(
         unfinished=end.reason,
         wrong=tuple(wrong),
     )
+
+
+def _runs(
+    name: str, begun: CampaignStarted, events: Sequence[RecordedEvent]
+) -> tuple[RequestAudited, list[Outcome], list[Outcome]]:
+    """Its audit, all outcomes, and those that prove something."""
+    audits = [each for each in events if isinstance(each, RequestAudited) and each.request == name]
+    # Each resumption audits anew: what an audit saw during an outage is not how the request behaves.
+    audited = audits[-1] if audits else _NO_AUDIT
+    outcomes = [*audited.runs]
+    outcomes += [each.outcome for each in events if isinstance(each, ExperimentFinished) and each.request == name]
+    # Where requests vary, those survivors count that were repeated; the others were tried again, or left out.
+    proving = [each for each in outcomes if each.is_proof(begun.trials, varying=bool(audited.varies))]
+    return audited, outcomes, [each for each in proving if not _doubt(each, begun)]
 
 
 def _uncoverable(audited: RequestAudited, runs: Sequence[Outcome]) -> Iterator[Uncoverable]:
@@ -255,14 +264,21 @@ class Proof:
         return frozenset(point for point in self.called if point.of_api not in tried)
 
     def first_open(
-        self, most: int, *, more_hurts: bool = False, alike: bool = False, trusted: Sequence[Cut] = ()
+        self,
+        most: int,
+        *,
+        more_hurts: bool = False,
+        alike: bool = False,
+        trusted: Sequence[Cut] = (),
+        others: Sequence[Outcome] = (),
     ) -> tuple[Cut | None, int]:
         """The smallest set of at most so many faults that nothing decides, and up to which size there is none.
 
         `more_hurts` assumes that what fails less than a survivor survives, too, and that a set calls nothing that none
         of its parts calls: the least to be asked of certificates that rest on more than determinism. `alike` assumes
         that effects at a call stand for each other in larger sets if each survives alone and makes the same calls.
-        `trusted` sets are assumed to fail.
+        `trusted` sets are assumed to fail. If such a set is all replicas of a call, and the runs of `others` show each
+        of them serving while the rest had faults, then less than all of them is assumed to do nothing.
 
         Take any open set H, and G inside it, at first empty. A leaf that decides G, but not H, has its condition in G,
         so H has a fault in its zone: G and that fault are inside H, too. So every open set is come by, or one inside.
@@ -270,7 +286,9 @@ class Proof:
         if not self.called:  # everything survives in vain
             return frozenset(), -1
         leaves = self.leaves + [Leaf(leaf.zone, 0) for leaf in self.leaves if more_hurts]
-        failing, everything = [*self.failing, *map(self.mask, trusted)], sum(self.bit.values())
+        known = (cut for cut in trusted if cut <= self.bit.keys())  # a part of what is trusted to fail need not fail
+        failing, everything = [*self.failing, *map(self.mask, known)], sum(self.bit.values())
+        harmless = self._at(point for cut in trusted for point in self._stand_ins(points_of(cut), others))
         level = {0}
         for size in range(most + 1):
             following: set[int] = set()
@@ -283,13 +301,27 @@ class Proof:
                     zones.append(everything)  # it is as good as what is left of it, which was looked at before
                 if not zones:
                     return self.faults_in(faults), size - 1
-                zone = min(zones, key=int.bit_count) & ~self._excluded_by(faults)
+                zone = min(zones, key=int.bit_count) & ~self._excluded_by(faults) & ~harmless
                 if len(following) <= MOST_SETS:
                     following.update(faults | bit for bit in self.bit.values() if bit & zone)
             if len(following) > MOST_SETS:
                 return None, size
             level = following
         return None, most
+
+    def _stand_ins(self, replicas: Points, others: Sequence[Outcome]) -> Points:
+        """These, if they are all replicas of one call that others saw turn to another one, and each serve alone."""
+        calls = set(map(_call, replicas))
+        every = {point for point in self.points if _call(point) in calls}
+        turned = any(_turned(run, each) for run in others for each in _fired(run) if each.point in replicas)
+        serving = {
+            point
+            for run in others
+            if run.verdict is Verdict.SURVIVED
+            for point in replicas & run.path
+            if replicas - points_of(run.cut) == {point}
+        }
+        return replicas if turned and len(calls) == 1 and every <= replicas == serving else frozenset()
 
     def _variants(self, faults: int) -> Iterator[int]:
         single = {leaf.condition: leaf.zone & ~self._excluded_by(leaf.condition) for leaf in self.runs_as_leaves}

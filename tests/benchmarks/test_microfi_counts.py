@@ -23,6 +23,12 @@ def test_microfi_takes_as_many_injections_as_are_logged() -> None:
         assert counts["microfi"] == counts["published"]
 
 
+def test_cuts_takes_no_more_injections_than_microfi_and_decides_everything() -> None:
+    for name, counts in microfi_counts().items():
+        assert counts["cuts"] <= counts["published"]
+        assert counted(name, StrategyName.CUTS, AcrossRequests.TRUST).complete == len(DEPLOYMENTS[name].requests)
+
+
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 @pytest.mark.parametrize(
     ("strategy", "across"),

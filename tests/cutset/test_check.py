@@ -376,9 +376,8 @@ def test_whoever_lacks_the_key_cannot_make_a_campaign_that_passes_for_sealed(rec
 def events_of(*outcomes: Outcome, **claim: Any) -> list[Any]:
     runs = tuple(each for each in outcomes if not each.cut)
     told: dict[str, Any] = {"complete_up_to": 2, "exact_up_to": 2, "reason": ""} | claim
-    started = CampaignStarted(
-        requests=("R",), max_size=2, repeats=2, strategy="cuts", **{"certificates": "exact", **claim.pop("began", {})}
-    )
+    began = {"requests": ("R",), "certificates": "exact", **claim.pop("began", {})}
+    started = CampaignStarted(max_size=2, repeats=2, strategy="cuts", **began)
     told.pop("began", None)
     calls = NOBODY.union(*(run.calls for run in runs))
     return [
@@ -407,6 +406,29 @@ def test_what_is_only_trusted_to_fail_is_no_proof(tmp_path: Path) -> None:
     assert not checked.refuted
     assert not checked.proven
     assert checked.requests[0].trusted == (cut_of(cut("a")),)
+
+
+@pytest.mark.parametrize("seen", ["each alone", "one alone", "none turned to", "nothing"])
+def test_less_than_what_is_trusted_to_fail_is_harmless_if_another_request_shows_it(tmp_path: Path, seen: str) -> None:
+    """That one saw each replica of a call serve while the other had a fault. Else it is for this request to show."""
+    calls = cut("a#1", "a#2")
+    retried = NOBODY if seen == "none turned to" else calls
+    shown = [
+        survived("a#1", calls=calls, path=cut("a#2"), retried=retried),
+        survived("a#2", calls=calls, path=cut("a#1"), retried=retried),
+    ]
+    shown = shown[: {"one alone": 1, "nothing": 0}.get(seen, 2)]
+    events = events_of(
+        survived(calls=cut("a#1")),
+        predicted=(cut_of(calls),),
+        exact_up_to=0,
+        began={"across_requests": "trust", "requests": ("R", "S")},
+    )
+    events[2:2] = [ExperimentFinished(request="S", outcome=run) for run in shown]
+
+    checked = checked_events(tmp_path, events)
+
+    assert bool(checked.refuted) is (seen != "each alone")
 
 
 @pytest.mark.parametrize("shows_it", [True, False])

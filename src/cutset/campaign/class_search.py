@@ -13,6 +13,7 @@ from cutset.model.outcome import Outcome, Points, Verdict
 from cutset.model.point import Point
 from cutset.model.request import Request
 from cutset.model.wording import count
+from cutset.search.stand_ins import stand_ins
 from cutset.search.strategies import STRATEGIES, AcrossRequests
 from cutset.search.strategy import Search, SearchSettings
 from cutset.select.api_rank import rank_of_audits
@@ -111,6 +112,8 @@ def begin(request: Request, settings: CampaignSettings, events: Sequence[Campaig
     audited = next(event for event in reversed(own) if isinstance(event, RequestAudited))
     inventory = audited.calls | frozenset(_replicas(audited.calls, settings.replicas))
     before = _before(request.name, events)
+    hints = tuple(cut for cut in _failing(before) if points_of(cut) <= inventory and len(cut) <= settings.max_size)
+    trusting = settings.search.across_requests is AcrossRequests.TRUST
     search = STRATEGIES[settings.search.strategy].start(
         SearchSettings(
             max_size=settings.max_size,
@@ -118,10 +121,9 @@ def begin(request: Request, settings: CampaignSettings, events: Sequence[Campaig
             effects=settings.effects,
             inventory=inventory,
             weights=rank_of_audits(event for event in before if isinstance(event, RequestAudited)),  # MicroFI §4.4.4
-            hints=tuple(
-                cut for cut in _failing(before) if points_of(cut) <= inventory and len(cut) <= settings.max_size
-            ),
-            trust_hints=settings.search.across_requests is AcrossRequests.TRUST,
+            hints=hints,
+            trust_hints=trusting,
+            stand_ins=stand_ins(hints, _proven_runs(before, settings), inventory) if trusting else frozenset(),
         )
     )
     past = [
@@ -158,6 +160,18 @@ def _before(request: str, events: Sequence[CampaignEvent]) -> list[CampaignEvent
     return list(
         takewhile(lambda event: not (isinstance(event, ExperimentFinished) and event.request == request), events)
     )
+
+
+def _proven_runs(events: Sequence[CampaignEvent], settings: CampaignSettings) -> list[Outcome]:
+    """Of all classes."""
+    audits = [event for event in events if isinstance(event, RequestAudited)]
+    varying = {event.request for event in audits if event.varies}
+    return [run for event in audits for run in event.runs] + [
+        event.outcome
+        for event in events
+        if isinstance(event, ExperimentFinished)
+        and event.outcome.is_proof(settings.limits.trials, varying=event.request in varying)
+    ]
 
 
 def _failing(events: Sequence[CampaignEvent]) -> tuple[Cut, ...]:

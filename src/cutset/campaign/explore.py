@@ -93,6 +93,8 @@ class _Campaign:
         for request in requests:
             if request.name not in done and await self._audit(request):
                 self._waiting.append(request)
+        if self._settings.search.across_requests is AcrossRequests.TRUST:
+            self._waiting = deque(sorted(self._waiting, key=self._audited_calls, reverse=True))
         async with asyncio.TaskGroup() as group:
             while True:
                 await self._fill_slots(group)
@@ -149,6 +151,11 @@ class _Campaign:
         if reason:
             self._finish(RequestFinished(request=request.name, complete_up_to=-1, reason=reason))
         return not reason
+
+    def _audited_calls(self, request: Request) -> int:
+        """What the request with the most of them shows, the others need not ask."""
+        audits = [each for each in self._events if isinstance(each, RequestAudited) and each.request == request.name]
+        return len(audits[-1].calls)
 
     async def _fill_slots(self, group: asyncio.TaskGroup) -> None:
         """Shares the free slots between the classes that have begun and still have something to ask."""

@@ -19,7 +19,7 @@ it reports is complete and minimal whatever the predictions were worth.
 from dataclasses import dataclass, replace
 from random import Random
 
-from cutset.model.fault import Cut
+from cutset.model.fault import Cut, points_of
 from cutset.model.outcome import Outcome, Verdict
 from cutset.search.certificates import ALIKE, DETERMINISM, INDEPENDENCE, REPLICAS_ARE_ALIKE, Evidence
 from cutset.search.elements import Elements
@@ -59,7 +59,7 @@ class CutSearch:
 
     def __init__(self, settings: SearchSettings) -> None:
         evidence = Evidence(settings.certificates, Elements(settings.effects))
-        evidence.elements.at(settings.inventory)
+        evidence.elements.at(settings.inventory - settings.stand_ins)
         if settings.trust_hints:
             for hint in filter(evidence.elements.know, settings.hints):
                 evidence.assume_failing(evidence.elements.to_bits(hint))
@@ -83,6 +83,8 @@ class CutSearch:
 
     def learn(self, outcome: Outcome) -> None:
         state = self._state
+        spared = state.settings.stand_ins - points_of(outcome.cut)
+        outcome = replace(outcome, path=outcome.path - spared, calls=outcome.calls - spared)
         if not state.evidence.elements.know(outcome.cut):
             return  # of effects that are not tried here
         cut = state.evidence.elements.to_bits(outcome.cut)
@@ -114,7 +116,8 @@ class CutSearch:
             ),
             certificates=len(evidence.certificates),
             assumption=_assumption(state, beyond=exact.complete_up_to if exact != proof else None),
-            exact_up_to=exact.complete_up_to,
+            # No run of this request decides anything about stand-ins.
+            exact_up_to=min(exact.complete_up_to, 0) if state.settings.stand_ins else exact.complete_up_to,
             masked=evidence.masked(),
         )
 
@@ -171,6 +174,8 @@ def _assumption(state: SearchState, beyond: int | None) -> str:
         parts.append(REPLICAS_ARE_ALIKE)
     if state.settings.trust_hints:
         parts.append("what failed another request fails this one")
+    if state.settings.stand_ins:
+        parts.append("replicas that stood in for each other there do so here")
     if beyond is not None:
         parts.append(f"beyond size {max(beyond, 0)}, {INDEPENDENCE}")
         if state.settings.certificates is Certificates.CLASSES and state.evidence.elements.have_several_effects():

@@ -40,6 +40,7 @@ class SearchSettings:
     weights: Mapping[Point, float] = field(default_factory=dict)  # of APIs, by impact; the heavier are tried first
     hints: tuple[Cut, ...] = ()  # cuts that fail other request classes: of what is predicted, tried first
     trust_hints: bool = False  # MicroFI's rule: what failed another class fails this one, untested
+    stand_ins: Points = frozenset()  # by the same rule: replicas that need no experiment, see `search.stand_ins`
     round_size: int = 0  # at most so many cuts before their answers are looked at; 0: as many as are of use
     one_shot: bool = False  # everything in one round after the fault-free one, as long as predictions hold
     seed: int = 0

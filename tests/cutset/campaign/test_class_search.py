@@ -130,6 +130,25 @@ def test_what_is_trusted_and_not_tried_is_reported_as_predicted(strategy: Strate
     assert search.end().predicted == (cut_of([A]),)
 
 
+def test_replicas_that_stood_in_for_each_other_elsewhere_are_not_asked_about_if_that_is_trusted(
+    settings_seen: list[SearchSettings],
+) -> None:
+    one, two = (replace(A, replica=number) for number in "12")
+    both = frozenset({one, two})
+    events: list[CampaignEvent] = [audited(HOME.name, one, two, B), audited(CHECKOUT.name, one, two, C)]
+    events.append(failed(HOME.name, one, two))
+    for down, up in ((one, two), (two, one)):
+        run = Outcome(cut_of({down}), Verdict.SURVIVED, path=frozenset({up, B}), calls=both | {B})
+        events.append(
+            ExperimentFinished(request=HOME.name, outcome=replace(run, fired=frozenset({down}), retried=both))
+        )
+
+    begin(CHECKOUT, changed(SETTINGS, across_requests=AcrossRequests.TRUST), events)
+    begin(CHECKOUT, SETTINGS, events)
+
+    assert [settings.stand_ins for settings in settings_seen] == [both, frozenset()]
+
+
 def test_rounds_go_on_where_they_were_when_a_campaign_is_resumed() -> None:
     past = [outcome_of(SYSTEMS[HOME.name], BASELINE, turn=0)]
     events = [

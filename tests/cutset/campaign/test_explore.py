@@ -413,17 +413,18 @@ def test_every_request_class_gets_its_share_of_the_slots(tmp_path: Path) -> None
 
 
 def test_what_failed_one_class_is_trusted_by_the_next_only_if_told_so(tmp_path: Path) -> None:
-    """Both call `session`, and both fail with it; one after the other, the second need not try it."""
+    """Both fail without `session` or `currency`. The one that calls more begins, and the other need not try them."""
     settings = changed(SETTINGS, strategy=StrategyName.MICROFI, parallel=9, max_size=1)
     verified = run(tmp_path / "verify", SimulatedLaboratory(), settings)
     trusting = changed(settings, across_requests=AcrossRequests.TRUST)
     trusted = run(tmp_path / "trust", SimulatedLaboratory(), trusting)
 
-    session = cut_of({Point("simulated", "session")})
-    assert ("POST /checkout", session) in found(verified)
-    assert ("POST /checkout", session) not in found(trusted)
-    (end,) = [event for event in trusted if isinstance(event, RequestFinished) and event.request == "POST /checkout"]
-    assert end.predicted == (session,)
+    shared = {cut_of({Point("simulated", api)}) for api in ("session", "currency")}
+    assert {("GET /", cut) for cut in shared} <= found(verified)
+    assert not {("GET /", cut) for cut in shared} & found(trusted)
+    assert {("POST /checkout", cut) for cut in shared} <= found(trusted)
+    (end,) = [event for event in trusted if isinstance(event, RequestFinished) and event.request == "GET /"]
+    assert set(end.predicted) == shared
     assert end.reason == "the strategy `microfi` has nothing left to try, or its proof takes too long"
 
 
