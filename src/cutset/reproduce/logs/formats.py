@@ -83,7 +83,9 @@ _OTHER_PATTERNS = (
     rf"{_LEVEL}:(?P<logger>[^\s:]+):(?P<message>.*)",  # logging.BASIC_FORMAT
     rf"(?:\S{{1,99}} \S{{1,99}} \S{{1,99}} )?\[{_TIME}\] (?P<message>\"[A-Z]{{3,10}} .*)",  # requests: Django, gunicorn
 )
-_NAME_AT_END = re.compile(r"(?<! ) +\[(?P<logger>[\w.]+)\](?=$| [\w.]+=)")  # structlog's console: after the event
+_NAME_AT_END = re.compile(
+    r"(?<! ) +\[(?P<logger>[A-Za-z_][\w.]*)\](?=$| [\w.]+=)"
+)  # structlog's console: after the event
 
 LogFormat = Callable[[str], LoggedLine | None]
 LogFormats = Sequence[LogFormat]  # in the order in which a line should be tried with them

@@ -36,11 +36,12 @@ _FLEETING = re.compile(
     r"""
     \b[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b                 # UUID
     | \b0x[0-9A-Fa-f]{1,32}\b                                              # object
+    | \.\.\.[x0-9A-Fa-f]{1,32}\b                                            # one whose text was shortened
     | \b\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?   # time
     | \b\d\d?:\d\d(?::\d\d)?(?:[.,]\d{1,9})?\b
     | \b\d{1,18}(?:\.\d{1,18})?[ ]?(?:[nuµm]?s|secs?|seconds?|mins?|minutes?|h|hours?)\b   # duration
     | \b\d{1,18}\.\d{1,18}\b(?!\.)                                         # what is measured
-    | (?<=[\w.\]]):\d{4,5}\b                                               # port
+    | (?<=[\w.\]]):\d{4,5}\b|(?<=',[ ])\d{4,5}\b                            # port
     | (?i:\b(?:p?pid|tid|fd|port|thread|task)[ =:#-]{1,3}\d{1,18}\b)
     | \b\w{0,40}(?:Thread|Task|Worker|Process|Executor)-\d{1,9}(?:_\d{1,9})?\b
     | \b\d{9,}\b                                                           # time, or identity of an object
@@ -56,11 +57,15 @@ def lasting(message: str) -> str:
     return _FLEETING.sub("*", message)
 
 
+# Where a program is installed and runs: good runs agree on it, the machine of the failure log need not.
+_FOLDERS = re.compile(r"""(?<![\w/.~])(?:[A-Za-z]:[\\/]|~?/)(?:[^\s/\\"'<>:,;()]{1,255}[/\\])+""")
+
+
 def steady_values(good: Sequence[Mapping[str, set[str]]]) -> Callable[[str, str], str | None]:
     """Of a message, by its key and text: the part that should be the same in each run; None if it may be any.
 
-    `good` are the texts of good runs. Where they agree on all of a text, all of it should be the same; where they agree
-    on all that lasts, or do not have the message, that.
+    `good` are the texts of good runs. Where they agree on all of a text, all of it should be the same, but for folders;
+    where they agree on all that lasts, or do not have the message, that.
     """
     usual = set().union(*good)
     exact = {key for key in usual if all(texts.get(key) == good[0].get(key) for texts in good)}
@@ -68,6 +73,6 @@ def steady_values(good: Sequence[Mapping[str, set[str]]]) -> Callable[[str, str]
     chance = {key for key in usual if any(texts.get(key) != masked[0].get(key) for texts in masked)}
 
     def steady(key: str, text: str) -> str | None:
-        return text if key in exact else None if key in chance else lasting(text)
+        return _FOLDERS.sub("*", text) if key in exact else None if key in chance else lasting(text)
 
     return steady

@@ -124,3 +124,11 @@ def test_a_level_of_the_programs_own_stands_where_others_do():
     log += ["2024-01-01 12:00:00 Level 25 [T] app: three", "printed"]
     (records,) = read_together(log)
     assert records[3:] == [("AUDIT", "two"), ("LEVEL 25", "three"), ("", "printed")]
+
+
+def test_a_number_at_the_end_is_no_logger():
+    lines = ["INFO:     Started server process [25884]", "INFO:     Application startup complete."]
+    assert [(record.logger, record.message) for record in read_python_log(lines)][0] == (
+        "",
+        "Started server process [25884]",
+    )

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutset.reproduce.logs.values import sanitise
+from cutset.reproduce.logs.values import lasting, sanitise, steady_values
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,26 @@ def test_what_differs_between_runs_is_replaced(message, expected):
 @given(st.integers(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.uuids(), st.uuids())
 def test_messages_that_differ_in_values_only_are_the_same(one, other, number, left, right):
     assert sanitise(f"job {left} of {one}: {number!r} s") == sanitise(f"job {right} of {other}: 1.5 s")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("callback wakeup(<apscheduler....x7f38f8d73810>)()", "callback wakeup(<apscheduler....x7f1192d7aa10>)()"),
+        ("request from ('127.0.0.1', 43112)", "request from ('127.0.0.1', 51004)"),
+        ("order 7 took 0.3 s", "order 7 took 12.75 s"),
+    ],
+)
+def test_what_is_another_in_each_run_does_not_last(one, other):
+    assert lasting(one) == lasting(other)
+
+
+def test_what_tells_one_victim_from_another_lasts():
+    assert lasting("order 7 of ('shop', 12) is lost") != lasting("order 8 of ('shop', 12) is lost")
+
+
+def test_where_good_runs_agree_all_counts_but_where_the_program_is():
+    steady = steady_values([{"app *": {"app at /home/ann/app/main.py: 3 of 4"}}] * 2)
+    assert steady("app *", "app at /srv/main.py: 3 of 4") == steady("app *", "app at /home/ann/app/main.py: 3 of 4")
+    assert steady("app *", "app at /srv/main.py: 2 of 4") != steady("app *", "app at /home/ann/app/main.py: 3 of 4")
+    assert steady("app *", "app at /srv/other.py: 3 of 4") != steady("app *", "app at /home/ann/app/main.py: 3 of 4")
