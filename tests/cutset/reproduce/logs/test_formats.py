@@ -128,7 +128,7 @@ def test_a_level_of_the_programs_own_stands_where_others_do():
 
 def test_a_number_at_the_end_is_no_logger():
     lines = ["INFO:     Started server process [25884]", "INFO:     Application startup complete."]
-    assert [(record.logger, record.message) for record in read_python_log(lines)][0] == (
+    assert next((record.logger, record.message) for record in read_python_log(lines)) == (
         "",
         "Started server process [25884]",
     )
