@@ -45,7 +45,9 @@ async def attempt_one(
 def take(state: ReproductionState, explorer: Explorer, done: RoundFinished) -> None:
     """What a round teaches."""
     fired = done.fired.at_site if done.fired is not None else None
-    explorer.learn(PlannedRound(done.window, done.size), fired, done.shown, done.visits, done.standing)
+    explorer.learn(
+        PlannedRound(done.window, done.size), fired, done.shown, done.visits, (*done.standing, done.agreement.apart)
+    )
     if done.reproduces:
         state.reproductions.append(done)
 

@@ -30,7 +30,7 @@ async def come_closer(state: ReproductionState) -> AsyncIterator[RoundFinished]:
             take(state, state.explorer, finished)
             done += 1
             in_vain += 1
-            if finished.reproduces and finished.standing < best.standing:
+            if finished.reproduces and finished.nearness < best.nearness:
                 best, in_vain = finished, 0
 
 

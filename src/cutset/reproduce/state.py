@@ -124,4 +124,5 @@ class ReproductionState:
         facts = self.prepared.facts.sites[found.fired.number]
         costs = dict(zip(facts.effects, facts.costs or range(len(facts.effects)), strict=True))
         unlikely = costs.get(found.fired.effect, len(costs)) + min(facts.distances.values(), default=FAR)
-        return *self.standing(found), unlikely, found.number
+        apart = self.agreement(found)[0].apart.bit_length()  # a few more or less are chance
+        return *self.standing(found), apart, unlikely, found.number

@@ -96,6 +96,11 @@ class RoundFinished:
         return self.unlike, self.agreement.values
 
     @property
+    def nearness(self) -> tuple[int, ...]:
+        """Likewise, and of equal ones, how much of it is apart; a few entries more or less are chance."""
+        return *self.standing, self.agreement.apart.bit_length()
+
+    @property
     def reproduces(self) -> bool:
         return self.answer is OracleAnswer.YES and self.fired is not None
 

@@ -54,6 +54,7 @@ class LogAgreement:
     added: tuple[LogLine, ...] = ()  # of the run, that the failure log has not
     values: int = 0  # messages that both have, but with other values or elsewhere, where that should be the same
     otherwise: tuple[LogLine, ...] = ()  # of these, the first of the failure log of each message
+    apart: int = 0  # entries that one of them has more of, beyond what good runs differ by: says which is nearer
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ def _reproduction(found: Reproduction) -> dict[str, Any]:
             "added": _lines(agreement.added),
             "values": agreement.values,
             "otherwise": _lines(agreement.otherwise),
+            "apart": agreement.apart,
         },
         "group": found.group,
         "messages": [

@@ -7,9 +7,12 @@ nothing.
 Of runs that agree so far, values and order tell which is nearer: that it was order 17 that got lost, and after which
 other. They count where good runs have the same ones, as elsewhere they may be chance. Likewise, of several runs with
 one fault, what one lacks or adds and another does not is chance.
+
+How many entries are apart tells which moment is nearer, whether or not it contradicts: after which order it was that no
+more were sent.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -47,8 +50,16 @@ def agreement_with(
         lost, new = ({entry.key for entry in only} - noise for only in _apart(usual, log))
         return lost, new
 
+    def entries(log: _Log) -> Counter[tuple[str, str | None]]:
+        told = ((entry.key, steady(entry.key, _text_of(log, entry))) for entry in log.entries)
+        return Counter(entry for entry in told if entry[0] not in noise)
+
+    def apart(one: Counter[tuple[str, str | None]], other: Counter[tuple[str, str | None]]) -> int:
+        return (one - other).total() + (other - one).total()
+
     lost, new = changes(failed)
-    failed_values = values(failed)
+    failed_values, failed_entries = values(failed), entries(failed)
+    by_chance = max((apart(entries(usual), entries(other)) for other in others), default=0)
 
     def differing(run: _Log) -> tuple[set[str], set[str], set[str]]:
         """What the run lacks, what it adds, and what both have, but not alike."""
@@ -78,6 +89,7 @@ def agreement_with(
             added=_first_of(added, first, only_run),
             values=len(unlike),
             otherwise=_first_of(unlike, failed, [*said_otherwise(first), *only_failed]),
+            apart=max(0, min(apart(failed_entries, entries(run)) for run in (first, *more)) - by_chance),
         )
         return found, len(lacking) + len(added)
 

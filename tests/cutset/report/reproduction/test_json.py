@@ -18,6 +18,7 @@ def test_the_document_has_everything_and_is_json(tmp_path: Path) -> None:
         "added": [{"line": 9, "text": "not compacted"}],
         "values": 1,
         "otherwise": [{"line": 3, "text": "cannot write the index: [Errno 28] No space left on device"}],
+        "apart": 0,
     }
     assert document["case"] == {
         "sources": ["diskqueue"],

@@ -37,7 +37,7 @@ def test_a_run_that_says_the_same_lacks_nothing_and_adds_nothing():
 def test_what_the_failure_log_has_and_the_run_has_not_is_lacking_by_its_first_line():
     failure = [*ORDERS, "cannot stop", "cannot stop", "disk is full"]
     found, unlike = agreement(ORDERS, failure, [*ORDERS, "disk is full"])
-    assert found == LogAgreement(explained=1, lacking=(LogLine(8, "cannot stop"),))
+    assert found == LogAgreement(explained=1, lacking=(LogLine(8, "cannot stop"),), apart=2)
     assert unlike == 1
 
 
@@ -128,6 +128,16 @@ def test_what_one_run_with_a_fault_lacks_or_adds_and_another_does_not_is_chance(
     assert failure([records(*lost(4)), records(*lost(3))])[0].values == 0
     assert failure([records(*lost(4)), records(*lost(2))])[0].values > 0
     assert failure([records(*late)] * 3)[0].added == (LogLine(8, "cannot stop"),)
+
+
+def test_entries_that_are_apart_tell_which_moment_is_nearer():
+    def ends_after(number):
+        return [*ORDERS[: number + 1], "link is lost"]
+
+    apart = [agreement(ORDERS, ends_after(2), ends_after(number))[0].apart for number in range(5)]
+    assert apart == [2, 1, 0, 1, 2]
+    noisy = [*ORDERS, "order 1 is sent"]
+    assert agreement(ORDERS, ends_after(2), ends_after(3), noisy)[0].apart == 0
 
 
 LOGS = st.lists(st.sampled_from(["up", "down", "order 1 is sent", "order 2 is sent", "lost"]), max_size=8)
