@@ -1,6 +1,7 @@
 """The exceptions that a log shows, in messages and tracebacks, as Python prints them; also by their text alone."""
 
 import ast
+import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +18,7 @@ _SOUNDS_RAISED = r"(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Timeout|Expired|Inte
 _TRACEBACK_END = re.compile(
     r"^(?:[ ]+\| )?((?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*|error|timeout|abort|error_\w+))(?:: (.*))?$"
 )
-_NUMBERED = re.compile(r"\[Errno -?\d+\] [^()\[\]{}:;,\"']+[^()\[\]{}:;,\"'\s]")
+_NUMBERED = re.compile(r"\[Errno (-?\d+)\] ([^()\[\]{}:;,\"']+[^()\[\]{}:;,\"'\s])")
 _NAMED = re.compile(rf"\b({_SOUNDS_RAISED}): (.+)")
 _SHOWN = re.compile(rf"\b{_SOUNDS_RAISED}\(")
 
@@ -110,7 +111,13 @@ def _in_text(text: str) -> Iterator[tuple[str, str]]:
     if named := _NAMED.search(text):
         yield named[1], named[2]
     elif numbered := _NUMBERED.search(text):  # as `str` shows an error of the operating system
-        yield "OSError", numbered[0]
+        yield "OSError", _whole(numbered)
+
+
+def _whole(numbered: re.Match[str]) -> str:
+    """Some programs break long lines in the midst of it."""
+    whole = os.strerror(int(numbered[1]))
+    return f"[Errno {numbered[1]}] {whole}" if whole.startswith(numbered[2]) else numbered[0]
 
 
 def _parsed(text: str) -> ast.Expression | None:

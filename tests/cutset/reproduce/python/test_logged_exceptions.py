@@ -116,3 +116,10 @@ def test_a_message_goes_on_where_it_is_indented():
 def test_text_that_only_looks_like_an_exception_is_no_trouble():
     records = [LogRecord(1, "", "", "", text) for text in ("Error(", "ValueError(((", r"OSError('\d')", "all fine")]
     assert exceptions_in(records) == [("OSError", r"\d")]
+
+
+def test_the_text_of_a_numbered_error_may_go_on_in_the_next_line():
+    assert exceptions_in(logged("cannot write: b'[Errno 28] No space left on\ndevice'")) == [
+        ("OSError", "[Errno 28] No space left on device")
+    ]
+    assert exceptions_in(logged("[Errno 28] of our own")) == [("OSError", "[Errno 28] of our own")]
