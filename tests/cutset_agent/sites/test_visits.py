@@ -3,7 +3,7 @@
 import pytest
 from tests.samples.hooked_program import Program
 
-from cutset_agent.sites.runtime import VISITS, VISITS_OF_SITE
+from cutset_agent.sites.record import VISITS, VISITS_OF_SITE
 from cutset_agent.sites.visits import read_counts
 
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from cutset_agent.sites.runtime import ArmedEffect, Hook
+    from cutset_agent.sites.plan import ArmedEffect
+    from cutset_agent.sites.runtime import Hook
 
     Visited = tuple[int, int, str, int]  # site, occurrence, context, occurrence in it
 

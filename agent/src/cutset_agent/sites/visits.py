@@ -1,16 +1,11 @@
-"""Reads back the visits and functions that `runtime` recorded in a run; for Cutset's side.
-
-The record of a process: rows of VISIT; from NAMES_AT the names of its threads and tasks, and contexts, each after its
-length; from FUNCTIONS_AT rows of FUNCTION; from COUNTS_AT the number of visits of each site that had more than are
-recorded.
-"""
+"""Reads back the visits and functions that were recorded in a run, as `record` lays them out; for Cutset's side."""
 
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from cutset_agent.sites.runtime import COUNTS_AT, FUNCTION, FUNCTIONS_AT, NAMES_AT, VISIT
+from cutset_agent.sites.record import COUNTS_AT, FUNCTION, FUNCTIONS_AT, NAMES_AT, VISIT
 
 
 class RecordedVisit(NamedTuple):

@@ -29,7 +29,10 @@ from cutset.reproduce.python.source import find_files
 from cutset.reproduce.rounds.harness import ArmedRound, Firing, HookReport, LocatedSites, Workload
 from cutset_agent.sites.visits import read_counts, read_functions, read_visits
 
-_PARTS_OF_HOOK = ("hook/sitecustomize.py", "runtime.py", "loading.py", "rewriting.py", "faults.py")
+_PARTS_OF_HOOK = (
+    *("hook/sitecustomize.py", "runtime.py", "plan.py", "loading.py", "rewriting.py", "contexts.py", "names.py"),
+    *("functions.py", "log_position.py", "record.py", "faults.py"),
+)
 
 
 class PythonHarness:
