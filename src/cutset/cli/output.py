@@ -14,7 +14,10 @@ from cutset.model.wording import visible
 
 
 class Console(rich.console.Console):
-    """Rich's, which would hand on the control characters of what it is given."""
+    """Rich's, which would hand on the control characters of what it is given, and make a picture of `:key:`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(emoji=False, **options)
 
     def print(self, *objects: Any, **options: Any) -> None:
         super().print(*(visible(each) if isinstance(each, str) else each for each in objects), **options)
