@@ -51,6 +51,15 @@ def refuse_existing_case(out: Path) -> None:
         raise UsageError(f"`{out}` is there already", hint="Name another file: `cutset reproduce --init other.yaml`")
 
 
+def refuse_symptom(oracle: str) -> None:
+    parse_oracle(oracle)
+
+
+def refuse_case(given: CaseFile, first: FirstRun) -> None:
+    """What no search would begin with."""
+    build_case(anchored(replace(given, log=str(first.log)), Path.cwd()))
+
+
 async def run_first(given: CaseFile, folder: Path) -> FirstRun:
     """In a folder that its caller removes."""
     case, dialect = anchored(given, Path.cwd()), PYTHON.dialect
@@ -102,7 +111,7 @@ async def _recognised(oracle: Oracle, first: FirstRun) -> CaseCheck:
 
 def write_first_case(out: Path, given: CaseFile, first: FirstRun) -> None:
     """What no search would begin with is not written. A log from a pipe is kept beside it."""
-    build_case(anchored(replace(given, log=str(first.log)), Path.cwd()))
+    refuse_case(given, first)
     refuse_existing_case(out)
     try:
         if given.log == STANDARD_INPUT:

@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +13,9 @@ from rich.markup import escape
 from cutset.app.first_case import (
     FirstRun,
     check_case,
+    refuse_case,
     refuse_existing_case,
+    refuse_symptom,
     run_first,
     sources_to_choose_from,
     symptoms_to_choose_from,
@@ -22,7 +24,7 @@ from cutset.app.first_case import (
 from cutset.cli.output import notes, print_lines
 from cutset.cli.run import run_async
 from cutset.config.case import STANDARD_INPUT, CaseFile
-from cutset.errors import UsageError
+from cutset.errors import CutsetError, UsageError
 from cutset.report.printable import printable
 
 SHOWN = 8  # proposals
@@ -43,7 +45,7 @@ def begin_case(given: CaseFile, out: Path) -> int:
         notes().print("running the workload once, without faults")
         first = run_async(run_first(given, Path(folder)))
         given = replace(given, oracle=given.oracle or _symptom(first, asks=asks))
-        given = replace(given, source=given.source or _sources(first, asks=asks))
+        given = replace(given, source=given.source or _sources(given, first, asks=asks))
         checks = run_async(check_case(given, first))
         write_first_case(out, given, first)
     print_lines(
@@ -69,29 +71,51 @@ def _asked(question: str, option: str, *, asks: bool) -> str:
 
 def _symptom(first: FirstRun, *, asks: bool) -> str:
     proposed = [(str(each.oracle), each.why) for each in run_async(symptoms_to_choose_from(first))]
-    (chosen,) = _chosen("What is the symptom?", "an oracle", "oracle", proposed, asks=asks)
+    _must_be_able_to_ask("oracle", proposed, asks=asks)
+    (chosen,) = _chosen("What is the symptom?", "an oracle", proposed, lambda texts: refuse_symptom(*texts))
     return chosen
 
 
-def _sources(first: FirstRun, *, asks: bool) -> tuple[str, ...]:
+def _sources(given: CaseFile, first: FirstRun, *, asks: bool) -> tuple[str, ...]:
     proposed = [(each.name, each.why) for each in sources_to_choose_from(first)]
-    chosen = _chosen("Which package is in question?", "names with commas", "source", proposed, asks=asks, several=True)
-    return tuple(chosen)
+    _must_be_able_to_ask("source", proposed, asks=asks)
+
+    def refuse(names: tuple[str, ...]) -> None:
+        refuse_case(replace(given, source=names), first)
+
+    return _chosen("Which package is in question?", "names with commas", proposed, refuse, several=True)
+
+
+def _must_be_able_to_ask(option: str, proposed: Sequence[tuple[str, str]], *, asks: bool) -> None:
+    if not asks:
+        known = "; ".join(f"`--{option} {shlex.quote(text)}` ({why})" for text, why in proposed[:SHOWN])
+        hint = f"Likely: {known}" if known else "As in `cutset reproduce --help`"
+        raise UsageError(f"`--{option}` must be given: there is nobody to ask", hint=hint)
 
 
 def _chosen(
-    question: str, else_: str, option: str, proposed: Sequence[tuple[str, str]], *, asks: bool, several: bool = False
-) -> list[str]:
-    """By number, or what is typed instead."""
-    shown = proposed[:SHOWN]
-    if not asks:
-        known = "; ".join(f"`--{option} {shlex.quote(text)}` ({why})" for text, why in shown)
-        hint = f"Likely: {known}" if known else "As in `cutset reproduce --help`"
-        raise UsageError(f"`--{option}` must be given: there is nobody to ask", hint=hint)
-    lines = [
-        f"  {number}  {printable(text)}  [dim]{printable(why)}[/]" for number, (text, why) in enumerate(shown, start=1)
-    ]
+    question: str,
+    else_: str,
+    proposed: Sequence[tuple[str, str]],
+    refuse: Callable[[tuple[str, ...]], None],
+    *,
+    several: bool = False,
+) -> tuple[str, ...]:
+    """By number, or what is typed instead; asked again while it is refused."""
+    shown = {str(number): each for number, each in enumerate(proposed[:SHOWN], start=1)}
+    lines = [f"  {number}  {printable(text)}  [dim]{printable(why)}[/]" for number, (text, why) in shown.items()]
     print_lines([f"[bold]{question}[/]", *lines])
-    answer: str = typer.prompt(f"A number, or {else_}" if shown else else_, default="1" if shown else None)
-    parts = [part.strip() for part in answer.split(",")] if several else [answer.strip()]
-    return [shown[int(part) - 1][0] if part.isdecimal() and 0 < int(part) <= len(shown) else part for part in parts]
+    while True:
+        answer: str = typer.prompt(f"A number, or {else_}" if shown else else_, default="1" if shown else None)
+        parts = [part.strip() for part in (answer.split(",") if several else [answer])]
+        try:
+            if unknown := [part for part in parts if part.isdecimal() and part not in shown]:
+                raise UsageError(f"There is no proposal {unknown[0]}")
+            chosen = tuple(shown[part][0] if part in shown else part for part in parts)
+            refuse(chosen)
+        except CutsetError as error:
+            notes().print(f"[red]error:[/] {printable(error.message)}")
+            if error.hint:
+                notes().print(f"[cyan]hint:[/] {printable(error.hint)}")
+        else:
+            return chosen

@@ -57,6 +57,18 @@ def test_answers_may_be_of_ones_own(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert "source:\n- outbox\n- ./workload.py\n" in Path("case.yaml").read_text()
 
 
+def test_what_cannot_be_an_answer_is_asked_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cutset.cli.reproduce_init.is_terminal", lambda: True)
+
+    begun = CliRunner().invoke(app, BEGIN, input="99\nlogg:wrote\n1\noutbx\noutbox\n")
+
+    assert begun.exit_code == 0, begun.output
+    assert "error: There is no proposal 99" in begun.output
+    assert "error: oracle `logg:wrote`, at character 1" in begun.output
+    assert "Did you mean `outbox`?" in begun.output
+    assert "oracle: log:6 of 12 orders are on disk\n" in Path("case.yaml").read_text()
+
+
 def test_without_a_terminal_options_say_it_all_and_what_is_likely_is_told(folder: Path) -> None:
     lacking = CliRunner().invoke(app, [*BEGIN, "--source", "outbox"])
     complete = CliRunner().invoke(app, [*BEGIN, "first.yaml", "--source", "outbox", "--oracle", "log:6 of 12"])
