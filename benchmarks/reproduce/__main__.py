@@ -20,8 +20,8 @@ Then costs of analysis and hook, ANDURIL's published lists, and the ablations of
 injector of §8.4, on the first part; these get fewer rounds and less time, as most of them run into the limit. `--quick`
 leaves all of them out, and replays once.
 
-It takes an hour or two. `--all-minutes` limits it: searches get less time at the end of it, then none begins. `limits`
-says what limits there were, `left_out` what was not done for them or for lack of data, `errors` what went wrong. Ctrl-C
+It takes two hours at most (`--all-minutes`): the last searches get less time, then none begins. `limits` says what
+limits there were, `left_out` what was not done for them or for lack of data, `errors` what went wrong. Ctrl-C
 ends with what is known by then, `interrupted`, and exit code 130.
 """
 
@@ -171,7 +171,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--case", action="append", help="only this one; may be given several times")
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=10, help="for the search of one case")
-    parser.add_argument("--all-minutes", type=float, default=0, help="for all of it; default: no limit")
+    parser.add_argument("--all-minutes", type=float, default=120, help="for all of it; 0: no limit")
     parser.add_argument("--replays", type=int, help=f"of what was found, 0: it is not judged; default: {REPLAYS}")
     parser.add_argument("--strategy", type=SiteStrategyName, default=SiteStrategyName.BEST_FIRST)
     parser.add_argument("--ablate", type=SiteStrategyName, action="append", help="only this one, also with --quick")
