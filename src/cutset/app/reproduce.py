@@ -73,7 +73,8 @@ async def reproduce(
     """
 
     def progress(done: int, total: int, what: str) -> None:
-        on_progress(f"{what}: {done:,} of {total:,}" if total else f"{what}: {done:,}")
+        so_far = f"{done:,} of {total:,}" if total else f"{done:,}" if done else ""
+        on_progress(f"{what}: {so_far}" if so_far else what)
 
     on_progress(f"reading the source of {', '.join(plan.case.sources)}")
     subject = await read_subject(plan.case, plan.front_end, progress, plan.store / PROGRAMS)

@@ -6,7 +6,7 @@ Good runs must not show the symptom.
 import hashlib
 import shutil
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -72,32 +72,41 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
     begun = time.monotonic()
     limit = limit_after([run.seconds for run in runs], state.workload.timeout_s, state.workload.quiet_s)
     state.workload = replace(state.workload, timeout_s=limit)
-    subject = state.subject = state.subject.with_logs(*(run.logs for run in runs))
+    state.subject = state.subject.with_logs(*(run.logs for run in runs))
+    state.prepared = await in_a_thread(lambda: _preparation(state, runs))
+    facts, subject = state.prepared.facts, state.subject
+    state.explorer = Explorer(
+        facts.sites, facts.observables, state.prepared.good_visits, facts.apart, state.settings.strategy
+    )
+    analysed = _analysed(state, subject.seconds + time.monotonic() - begun)
+    state.record(analysed)
+    yield analysed
+
+
+def _preparation(state: ReproductionState, runs: Sequence[GoodRunFinished]) -> Preparation:
+    subject, settings, progress = state.subject, state.settings, state.progress
+    program, failure = subject.program, subject.failure
+    progress(0, 0, "comparing the logs")
     records = [subject.records_of(run.logs) for run in runs]
-    reader = choose_reader(subject.program, subject.failure, records)
+    reader = choose_reader(program, failure, records)
     good = [reader.entries(each) for each in records]
-    settings, failure = state.settings, subject.failure
-    effects = subject.program.effects(failure, settings.faults, settings.delay_s)
-    symptoms = [record.line for record in failure if is_symptom(record, subject.case.oracle)]
-    executed = subject.program.may_run(_executed(state))
-    facts = await in_a_thread(
-        lambda: gather_facts(
-            subject.program,
-            reader,
-            failure,
-            good,
-            effects=effects,
-            symptoms=symptoms,
-            executed=executed,
-            progress=state.progress,
-        )
+    progress(0, 0, "looking for what can go wrong")
+    facts = gather_facts(
+        program,
+        reader,
+        failure,
+        good,
+        effects=program.effects(failure, settings.faults, settings.delay_s),
+        symptoms=[record.line for record in failure if is_symptom(record, subject.case.oracle)],
+        executed=program.may_run(_executed(state)),
+        progress=progress,
     )
     if not facts.observables:
         raise UsageError(
             "The failure log has nothing that good runs lack, and lacks nothing that they have",
             hint="Is it the log of the failure, at the same log level? The oracle recognises nothing in it either",
         )
-    state.prepared = Preparation(
+    return Preparation(
         reader=reader,
         facts=facts,
         texts=reader.texts_of(facts.observables, failure),
@@ -106,12 +115,6 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
         agreement=agreement_with(records, failure),
         good_visits=subject.front_end.visits(state.folder / "good-1", runs[0].logs),
     )
-    state.explorer = Explorer(
-        facts.sites, facts.observables, state.prepared.good_visits, facts.apart, settings.strategy
-    )
-    analysed = _analysed(state, subject.seconds + time.monotonic() - begun)
-    state.record(analysed)
-    yield analysed
 
 
 def _executed(state: ReproductionState) -> dict[str, frozenset[int]]:
