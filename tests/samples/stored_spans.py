@@ -7,6 +7,7 @@ from pathlib import Path
 from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanKind
 from cutset.store.manifest import SpanStore, open_spans
 from cutset.store.parquet import COLUMNS, connect, reading
+from cutset.store.place import address_of
 from cutset.store.spans import begin_ingest
 
 HOUR = 3_600_000_000_000
@@ -45,7 +46,7 @@ def listed(store: Path) -> set[str]:
 def spans_of(store: SpanStore, trace_ids: Collection[str]) -> dict[str, list[Span]]:
     """These traces, whole, each in order of start. Those that are not stored are left out."""
     files = [
-        store.folder / part.file
+        address_of(store.folder, part.file)
         for part in store.parts
         if any(part.first_trace_id <= trace_id <= part.last_trace_id for trace_id in trace_ids)
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from cutset.model.span import SpanKind, SpanLabel
 from cutset.store.manifest import SpanStore
 from cutset.store.parquet import connect, reading
+from cutset.store.place import address_of
 
 _WHAT = ("service", "http_method", "http_route", "url_path", "rpc_system", "rpc_method")
 _NAME = "CASE WHEN rpc_method || http_route || url_path = '' THEN name ELSE '' END AS name"  # all that some tell
@@ -27,7 +28,7 @@ def server_durations(store: SpanStore) -> list[Durations]:
     columns = ", ".join((*_WHAT, "name"))
     with (
         connect(Path(tempfile.gettempdir())) as database,
-        reading([store.folder / p.file for p in store.parts]) as spans,
+        reading([address_of(store.folder, p.file) for p in store.parts]) as spans,
     ):
         rows = database.execute(f"""
             WITH served AS (

@@ -18,20 +18,22 @@ import duckdb
 
 from cutset.errors import InputError, TargetError
 from cutset.store.ledger import open_for_owner
+from cutset.store.place import has_file, keep_files, read_file, replace_file
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MANIFEST = "manifest.json"  # in the folder of the store
 
 
 @dataclass(frozen=True, slots=True)
 class SpanPart:
     file: str  # relative to the folder of the store
-    hour: str  # of UTC, as in 2026-11-16T03
+    hour: str  # of UTC, as in 2026-11-16T03, in which its traces began
     spans: int
     first_ns: int  # the earliest start in it
     last_ns: int  # the latest start
     first_trace_id: str
     last_trace_id: str
+    block: int = 0  # of that hour: all that is stored of a trace is in the parts of one block
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def open_spans(store: Path) -> SpanStore:
     folder = store.absolute() / "traces"
     manifest = folder / MANIFEST
     try:
-        fields = json.loads(manifest.read_bytes())
+        fields = json.loads(read_file(folder, MANIFEST))
         version = fields["version"]
         if version == FORMAT_VERSION:
             return SpanStore(
@@ -92,27 +94,14 @@ def open_spans(store: Path) -> SpanStore:
         ) from error
     raise InputError(
         f"The traces in `{folder}` have format {version}; this Cutset reads format {FORMAT_VERSION}",
-        hint="Use the Cutset that wrote them, or another `--store`",
+        hint=f"Delete `{folder}`, then `cutset ingest` your traces again, or use another `--store`",
     )
 
 
 def write_manifest(stored: SpanStore) -> None:
     fields = {"version": FORMAT_VERSION, **asdict(replace(stored, folder=Path()))}
     del fields["folder"]
-    written = stored.folder / "staging" / MANIFEST
-    written.write_text(json.dumps(fields, indent=1))
-    sync(written)
-    written.rename(stored.folder / MANIFEST)
-    sync(stored.folder)
-
-
-def sync(path: Path) -> None:
-    """Makes sure that a file, or what a folder lists, outlives a loss of power."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    replace_file(stored.folder, MANIFEST, json.dumps(fields, indent=1).encode())
 
 
 @contextmanager
@@ -132,7 +121,7 @@ def locked(store: Path) -> Iterator[SpanStore]:
             with clear_errors(folder):
                 stored = open_spans(store)
                 # A part that the user deleted, because it was damaged, is gone; ingesting its traces brings them back.
-                stored = replace(stored, parts=tuple(part for part in stored.parts if (folder / part.file).exists()))
+                stored = replace(stored, parts=tuple(part for part in stored.parts if has_file(folder, part.file)))
                 _sweep(stored)
                 (folder / "staging").mkdir(exist_ok=True)  # a worker of a killed ingest may still write to it
             yield stored
@@ -159,13 +148,7 @@ def _take(lock: TextIO, folder: Path) -> None:
 def _sweep(stored: SpanStore) -> None:
     """Removes the files that the manifest does not list."""
     shutil.rmtree(stored.folder / "staging", ignore_errors=True)
-    listed = {part.file for part in stored.parts}
-    for hour in stored.folder.glob("*T*/"):
-        for file in hour.glob("*.parquet"):
-            if f"{hour.name}/{file.name}" not in listed:
-                file.unlink()
-        if not any(hour.iterdir()):
-            hour.rmdir()
+    keep_files(stored.folder, "*T*/*.parquet", {part.file for part in stored.parts})
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def connect(scratch: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @contextmanager
-def reading(files: Sequence[Path]) -> Iterator[str]:
+def reading(files: Sequence[str]) -> Iterator[str]:
     """These files as a table expression; while it is used, a missing or damaged one is named in the error."""
     names = ", ".join(map(quoted, files))
     try:
@@ -68,8 +68,8 @@ def reading(files: Sequence[Path]) -> Iterator[str]:
         ) from error
 
 
-def _raise_if_unreadable(file: Path) -> None:
-    if not file.exists():
+def _raise_if_unreadable(file: str) -> None:
+    if not Path(file).exists():
         raise InputError(
             f"`{file}` is missing from the stored traces",
             hint="Try again if an ingest ran meanwhile; else `cutset ingest` the traces of that hour again",
@@ -92,5 +92,9 @@ def hour_name(hour: int) -> str:
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(hours=hour)).strftime("%Y-%m-%dT%H")
 
 
-def quoted(path: Path) -> str:
+def hour_number(name: str) -> int:
+    return int(datetime.strptime(name, "%Y-%m-%dT%H").replace(tzinfo=UTC).timestamp()) // 3600
+
+
+def quoted(path: str | Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"

@@ -18,6 +18,7 @@ from cutset.model.shape import LOST, ROOT, Shape, ShapeBatch
 from cutset.model.span import KEPT_ATTRIBUTES, SpanKind, SpanLabel
 from cutset.store.manifest import SpanStore
 from cutset.store.parquet import END_OF_TIME_NS, connect, reading
+from cutset.store.place import address_of
 
 _LABEL_COLUMNS = ("service", "name", "kind", "error", *KEPT_ATTRIBUTES.values())
 _FEWEST_PER_RANGE, _MOST_PER_RANGE, _PER_PART = 300_000, 1_500_000, 4_000  # spans; the most take some 700 MB
@@ -28,7 +29,7 @@ _SAMPLED_SPANS = 1_000_000  # of those, counted by trace, ranges of equal size f
 class TraceRange:
     """The traces from one id to before another, as far as their spans start within a window of time."""
 
-    files: tuple[Path, ...]
+    files: tuple[str, ...]  # addresses of parts
     first_trace_id: str
     end_trace_id: str  # after all of them; "" if there is no end
     since_ns: int
@@ -56,7 +57,7 @@ def trace_ranges(
     if spans_per_range is None:
         # A range reads at least a row group of each part, so that many parts ask for larger ranges.
         spans_per_range = min(max(_FEWEST_PER_RANGE, len(parts) * _PER_PART), _MOST_PER_RANGE)
-    everything = TraceRange(tuple(store.folder / part.file for part in parts), "", "", since_ns, until_ns)
+    everything = TraceRange(tuple(address_of(store.folder, part.file) for part in parts), "", "", since_ns, until_ns)
     # One trace of so many stands for the others. Chosen by hash, so that ids may be random, sequential or anything.
     stride = sum(part.spans for part in parts) // _SAMPLED_SPANS + 1
     with _spans_in(everything) as (database, spans):
@@ -72,7 +73,7 @@ def trace_ranges(
     return [
         TraceRange(
             tuple(
-                store.folder / part.file
+                address_of(store.folder, part.file)
                 for part in parts
                 if part.last_trace_id >= first and (part.first_trace_id < end or not end)
             ),
@@ -148,7 +149,7 @@ def totals(store: SpanStore) -> Totals:
     hours: dict[str, int] = {}
     for part in store.parts:
         hours[part.hour] = hours.get(part.hour, 0) + part.spans
-    with _connect() as database, reading([store.folder / part.file for part in store.parts]) as spans:
+    with _connect() as database, reading([address_of(store.folder, part.file) for part in store.parts]) as spans:
         traces = database.execute(f"SELECT count(*) FROM (SELECT DISTINCT trace_id FROM {spans})").fetchall()[0][0]
         services = database.execute(f"""
             SELECT service, count(*) AS spans, count(*) FILTER (error) FROM {spans}

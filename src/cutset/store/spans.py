@@ -1,12 +1,14 @@
-"""The span store: spans of any number of traces as Parquet under `.cutset/traces/`, one folder per hour of their start.
+"""The span store: spans of any number of traces as Parquet under `.cutset/traces/`, one folder per hour.
 
     traces/manifest.json                     the only truth: a part that it does not list does not exist
-    traces/2026-11-16T03/<unique>.parquet    a part: spans that start in that hour, in order of trace id, then of start
+    traces/2026-11-16T03/<unique>.parquet    a part: spans of a block, in order of trace id, then of start
     traces/staging/                          what an ingest is working on; the next one removes what a killed one left
     traces/lock                              held by the one process that writes
 
+The parts of an hour are of one or more *blocks*, each of some traces that began in it, whole (`store/sort_in.py`).
+
 Whoever adds spans first *stages* them, in any number of processes. A *commit* then drops what is stored already, moves
-the files of one hour to their place as they are, sorts the others in, and replaces the manifest in one step. Killed at
+the files of one block to their place as they are, sorts the others in, and replaces the manifest in one step. Killed at
 any instant, an ingest leaves the manifest of its last commit and some files that nobody reads.
 """
 
@@ -21,7 +23,7 @@ from pathlib import Path
 from cutset.model.span import Span
 from cutset.store.manifest import IngestRecord, SpanStore, clear_errors, locked, write_manifest
 from cutset.store.parquet import END_OF_TIME_NS, HOUR_NS, hour_name
-from cutset.store.sort_in import sort_in
+from cutset.store.sort_in import FIRST_REAL_HOUR, sort_in
 from cutset.store.staging import Staged, stage_spans
 
 _BUFFERED_SPANS = 200_000  # so many of one hour are a part of decent size, and about 150 MB of Python objects
@@ -107,10 +109,14 @@ def begin_ingest(store: Path) -> Iterator[Ingest]:
 
 
 def forget_before(store: Path, start_ns: int) -> int:
-    """Forgets the hours that ended before then, and returns how many spans those were. That hour itself is kept."""
+    """Forgets the traces of the hours that ended before then, and returns how many spans those were.
+
+    Traces without a date, whose times count from some other moment than 1970, are never too old.
+    """
     with locked(store) as stored:
         first_kept = hour_name(max(0, min(start_ns, END_OF_TIME_NS)) // HOUR_NS)
-        kept = tuple(part for part in stored.parts if part.hour >= first_kept)
+        undated = hour_name(FIRST_REAL_HOUR)
+        kept = tuple(part for part in stored.parts if part.hour >= first_kept or part.hour < undated)
         with clear_errors(stored.folder):
             write_manifest(replace(stored, parts=kept))
     return stored.spans - sum(part.spans for part in kept)

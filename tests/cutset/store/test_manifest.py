@@ -42,20 +42,20 @@ def test_cursors_and_the_log_are_kept_from_ingest_to_ingest(tmp_path):
     assert [record.source for record in stored.log] == ["file0", "file1"]
 
 
-def test_a_newer_format_is_refused_before_anything_is_touched(tmp_path):
+def test_another_format_is_refused_before_anything_is_touched(tmp_path):
     with begin_ingest(tmp_path) as ingest:
         ingest.set_cursor("http://jaeger", 1)
     manifest = tmp_path / "traces" / "manifest.json"
-    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"version": 2}))
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"version": 3}))
     before = manifest.read_bytes()
-    with pytest.raises(InputError, match="have format 2; this Cutset reads format 1"):
+    with pytest.raises(InputError, match="have format 3; this Cutset reads format 2"):
         open_spans(tmp_path)
-    with pytest.raises(InputError, match="format 2"), begin_ingest(tmp_path):
+    with pytest.raises(InputError, match="format 3"), begin_ingest(tmp_path):
         pass
     assert manifest.read_bytes() == before
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"version": 1}', '{"version": 1, "parts": [{}]}', "7"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"version": 2}', '{"version": 2, "parts": [{}]}', "7"])
 def test_a_damaged_manifest_is_named_with_what_to_do(tmp_path, text):
     (tmp_path / "traces").mkdir()
     (tmp_path / "traces" / "manifest.json").write_text(text)

@@ -4,7 +4,7 @@ import pytest
 
 from cutset.errors import InputError
 from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanLabel
-from cutset.store.parquet import COLUMNS, connect, hour_name, layout_of, quoted, reading
+from cutset.store.parquet import COLUMNS, connect, hour_name, hour_number, layout_of, quoted, reading
 
 
 def test_the_columns_are_the_fields_of_spans_and_labels():
@@ -27,7 +27,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "damaged.parquet").write_bytes(b"PAR1 and then nothing")
 
     def count(file: Path) -> None:
-        with connect(tmp_path) as database, reading([file]) as spans:
+        with connect(tmp_path) as database, reading([str(file)]) as spans:
             database.execute(f"SELECT count(*) FROM {spans}")
 
     for name, problem in (("damaged.parquet", "is damaged"), ("absent.parquet", "is missing")):
@@ -37,5 +37,6 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_names_and_layouts() -> None:
     assert hour_name(495_036) == "2026-06-22T12"
+    assert all(hour_number(hour_name(hour)) == hour for hour in (0, 495_036, 2_562_047))
     assert quoted(Path("it's")) == "'it''s'"
     assert [layout_of(spans).split()[-1] for spans in (1, 320_000, 10**9)] == ["2048", "10000", "20480"]

@@ -29,14 +29,14 @@ def test_spans_come_back_as_they_were_with_the_attributes_that_are_kept(tmp_path
     }
 
 
-def test_each_part_holds_one_hour_and_the_manifest_describes_it(tmp_path):
-    ingest(tmp_path, [span("t2", "s1", NOON + 5), span("t1", "s2", NOON + 7), span("t1", "s3", NOON + HOUR)])
+def test_each_part_holds_traces_of_one_hour_and_the_manifest_describes_it(tmp_path):
+    ingest(tmp_path, [span("t2", "s1", NOON + 5), span("t1", "s2", NOON + 7), span("t3", "s3", NOON + HOUR)])
     stored = open_spans(tmp_path)
     assert [(part.hour, part.spans, part.first_ns, part.last_ns) for part in stored.parts] == [
         ("2026-06-22T12", 2, NOON + 5, NOON + 7),
         ("2026-06-22T13", 1, NOON + HOUR, NOON + HOUR),
     ]
-    assert [(part.first_trace_id, part.last_trace_id) for part in stored.parts] == [("t1", "t2"), ("t1", "t1")]
+    assert [(part.first_trace_id, part.last_trace_id) for part in stored.parts] == [("t1", "t2"), ("t3", "t3")]
     assert (stored.spans, stored.first_ns, stored.last_ns) == (3, NOON + 5, NOON + HOUR)
     assert all(part.file.startswith(f"{part.hour}/") for part in stored.parts)
     assert files(tmp_path) == listed(tmp_path)
@@ -163,16 +163,34 @@ def test_a_folder_with_unusual_characters_is_fine(tmp_path):
     assert contents(store) == sorted(many(9), key=repr)
 
 
-def test_forgetting_drops_the_hours_that_ended_before(tmp_path):
-    ingest(tmp_path, [*many(4, 0), *many(4, NOON), *many(4, NOON + HOUR)])
+def test_forgetting_drops_the_traces_of_the_hours_that_ended_before(tmp_path):
+    ingest(tmp_path, [*many(4, NOON - HOUR), *many(4, NOON, "u"), *many(4, NOON + HOUR, "a")])
     assert forget_before(tmp_path, NOON + HOUR // 2) == 4
     assert forget_before(tmp_path, NOON + HOUR // 2) == 0
     assert forget_before(tmp_path, -1) == 0
     assert [part.hour for part in open_spans(tmp_path).parts] == ["2026-06-22T12", "2026-06-22T13"]
     assert files(tmp_path) == listed(tmp_path)
-    ingest(tmp_path, many(4, 0))
-    assert forget_before(tmp_path, 2**70) == 12
+    assert forget_before(tmp_path, 2**70) == 8
     assert contents(tmp_path) == []
+
+
+def test_a_trace_is_forgotten_whole(tmp_path):
+    ingest(tmp_path, [span("t1", "s1", NOON - 1), span("t2", "s2", NOON - 1), span("t3", "s3", NOON + 1)])
+    ingest(tmp_path, [span("t1", "s4", NOON + 1)])
+    assert forget_before(tmp_path, NOON) == 3
+    assert contents(tmp_path) == [span("t3", "s3", NOON + 1)]
+
+
+def test_traces_whose_times_count_from_elsewhere_are_not_forgotten(tmp_path):
+    relative = [span("t1", "s1", 5), span("t1", "s2", 3 * HOUR)]
+    ingest(tmp_path, [*relative, span("t2", "s3", NOON)])
+    assert forget_before(tmp_path, NOON + HOUR) == 1
+    assert contents(tmp_path) == relative
+
+
+def test_a_span_without_a_time_is_of_the_hour_of_its_trace(tmp_path):
+    ingest(tmp_path, [span("t1", "s1", 0), span("t1", "s2", NOON)])
+    assert [part.hour for part in open_spans(tmp_path).parts] == ["2026-06-22T12"]
 
 
 @pytest.mark.parametrize("damage", [b"", b"PAR1 and then nothing", None])
