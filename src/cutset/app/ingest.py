@@ -15,7 +15,7 @@ from cutset.store.shapes import Totals, totals
 from cutset.store.spans import Ingest, begin_ingest, forget_before
 from cutset.survey.ingest import SourceRead, SpansRead, ingest_files, ingest_server
 from cutset.survey.workers import open_executor
-from cutset.traces.files.find import find_files
+from cutset.traces.files.find import find_files, size_of
 from cutset.traces.files.read import Format
 from cutset.traces.servers.address import is_server, server_of
 from cutset.traces.servers.read import ServerQuery
@@ -39,6 +39,7 @@ class IngestSettings:
 @dataclass(frozen=True, slots=True)
 class SourcesFound:
     number: int
+    bytes: int = 0  # of all files together, as they lie on the disk; pipes and servers have none that are known
 
 
 IngestEvent = SourcesFound | SpansRead | SourceRead
@@ -55,7 +56,7 @@ def ingest_traces(
     for source in servers:
         server_of(source)  # an address with a mistake is told before anything is read
     files = _files(store, [source for source in sources if not is_server(source)])
-    yield SourcesFound(len(files) + len(servers))
+    yield SourcesFound(len(files) + len(servers), sum(map(size_of, files)))
     tally, problems = ReadTally(), list[CutsetError]()
     with begin_ingest(store) as ingest:
         cursors = open_spans(store).cursors

@@ -14,6 +14,7 @@ from cutset.model.span import Span
 from cutset.store.spans import Ingest
 from cutset.store.staging import Staged, stage_spans
 from cutset.survey.workers import results_of, without_collector
+from cutset.traces.files.find import size_of
 from cutset.traces.files.read import Format, read_file
 from cutset.traces.servers.read import ServerQuery, read_server
 from cutset.traces.tally import ReadTally
@@ -24,9 +25,11 @@ COMMIT_SECONDS = 30  # what is lost at most of a reading from a server, which ma
 
 @dataclass(frozen=True, slots=True)
 class SpansRead:
-    """So many of a source, which has more."""
+    """So much of a source, which has more. Several sources may be read at once: each tells of itself."""
 
     spans: int
+    source: str = ""
+    bytes_read: int = 0  # of the file as it lies on the disk, of `SourcesFound.bytes`; servers tell none
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class SourceRead:
     name: str
     tally: ReadTally
     problem: CutsetError | None = None  # it was not read to its end
+    bytes_read: int = 0  # as in `SpansRead`; all of it, also if it was refused
 
 
 _Staging = tuple[SpansRead | SourceRead, list[Staged]]  # what is told, and where the spans are
@@ -82,7 +86,7 @@ async def ingest_server(
                 if time.monotonic() - committed > COMMIT_SECONDS:
                     ingest.commit()
                     committed = time.monotonic()
-                yield SpansRead(tally.spans)
+                yield SpansRead(tally.spans, name)
         except BaseException:
             ingest.commit()  # what was read so far, with the cursor to go on from
             raise
@@ -111,8 +115,8 @@ def _stage(
             if not batch:
                 break
             staged.append(stage_spans(staging, batch))
-        yield SpansRead(tally.spans), []
-    yield SourceRead(str(path), tally, problem), staged
+        yield SpansRead(tally.spans, str(path)), []
+    yield SourceRead(str(path), tally, problem, size_of(path)), staged
 
 
 def _last(stage: Callable[[Path], Iterator[_Staging]], path: Path) -> _Staging:

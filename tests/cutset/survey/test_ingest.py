@@ -162,7 +162,10 @@ def test_files_are_told_of_one_by_one(tmp_path: Path) -> None:
     with begin_ingest(tmp_path / "store") as into:
         told = list(ingest_files(files, into, None, format=None, mapping=None))
 
-    assert [event for event in told if isinstance(event, SpansRead)] == [SpansRead(1), SpansRead(2)]
+    assert [(event.source, event.spans) for event in told if isinstance(event, SpansRead)] == [
+        (str(files[0]), 1),
+        (str(files[1]), 2),
+    ]
     read = [event for event in told if isinstance(event, SourceRead)]
     assert [(event.name, event.tally.spans) for event in read] == [(str(files[0]), 1), (str(files[1]), 2)]
 

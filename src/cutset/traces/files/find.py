@@ -48,6 +48,14 @@ def find_files(sources: Sequence[str]) -> list[Path]:
     return list(found)
 
 
+def size_of(file: Path) -> int:
+    """Bytes on the disk; 0 for a pipe, whose size nobody knows, and for what has gone meanwhile."""
+    try:
+        return file.stat().st_size if file.is_file() else 0
+    except OSError:
+        return 0
+
+
 def _files_in(directory: Path) -> list[Path]:
     return [
         path
