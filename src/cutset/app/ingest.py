@@ -111,5 +111,5 @@ def _query(source: str, settings: IngestSettings, now_ns: int) -> ServerQuery:
 def _nothing_read(tally: ReadTally) -> InputError:
     reasons = "; ".join(f"{times:,} × {reason}" for reason, times in tally.skipped.most_common())
     return InputError(
-        f"No span could be read{f': {reasons}' if reasons else ''}", hint="Say with `--format` what the files are in"
+        f"No span could be read{f': {reasons}' if reasons else ''}", hint="Name the files that have traces in them"
     )

@@ -61,6 +61,12 @@ class Span:
     attributes: Mapping[str, AttributeValue] = field(default_factory=dict, hash=False)
 
 
+# What is read and written by the million, as cheap as Python has it: the values of a `SpanLabel`, which readers share
+# among the spans that have the same, and a span as ids of trace, span and parent, start, end, and its label.
+LabelValues = tuple[str, str, str, bool, *tuple[str, ...]]
+SpanRow = tuple[str, str, str, int, int, LabelValues]
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class SpanLabel:
     """All of a span but its ids, its times and its parent: what it has in common with many others."""
@@ -83,3 +89,24 @@ class SpanLabel:
     messaging_operation: str = ""
     messaging_destination: str = ""
     peer: str = ""
+
+
+def label_values(
+    service: str,
+    name: str,
+    kind: SpanKind,
+    error: bool,  # noqa: FBT001 -- as in a span
+    attributes: Mapping[str, AttributeValue],
+) -> LabelValues:
+    return (service, name, kind.value, error, *[str(attributes.get(key, "")) for key in KEPT_ATTRIBUTES])
+
+
+def row_of(span: Span) -> SpanRow:
+    label = label_values(span.service, span.name, span.kind, span.error, span.attributes)
+    return span.trace_id, span.span_id, span.parent_id, span.start_ns, span.end_ns, label
+
+
+def span_of_row(row: SpanRow) -> Span:
+    trace_id, span_id, parent_id, start_ns, end_ns, (service, name, kind, error, *values) = row
+    attributes = {key: value for key, value in zip(KEPT_ATTRIBUTES, values, strict=True) if value}
+    return Span(trace_id, span_id, parent_id, service, name, SpanKind(kind), start_ns, end_ns, error, attributes)

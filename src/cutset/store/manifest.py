@@ -44,6 +44,7 @@ class IngestRecord:
     spans_read: int
     spans_new: int
     skipped: Mapping[str, int]  # by reason
+    problem: str = ""  # why it was not read to its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,9 @@ class SpanStore:
     parts: tuple[SpanPart, ...] = ()
     log: tuple[IngestRecord, ...] = ()
     cursors: Mapping[str, int] = field(default_factory=dict)  # of each server, up to which start it was read
+    positions: Mapping[str, str] = field(
+        default_factory=dict
+    )  # of each file that was not read to its end, how far it was
 
     @property
     def spans(self) -> int:
@@ -81,6 +85,7 @@ def open_spans(store: Path) -> SpanStore:
                 tuple(SpanPart(**part) for part in fields["parts"]),
                 tuple(IngestRecord(**record) for record in fields["log"]),
                 fields["cursors"],
+                fields.get("positions", {}),
             )
     except FileNotFoundError:
         return SpanStore(folder)

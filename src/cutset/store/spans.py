@@ -42,6 +42,7 @@ class Ingest:
         self._new: Counter[str] = Counter()  # spans stored of each source that is not in the log yet
         self._records: list[IngestRecord] = []
         self._cursors: dict[str, int] = {}
+        self._positions: dict[str, str] = {}
         self.new_spans = 0  # in all commits so far
 
     def add(self, source: str, spans: Iterable[Span]) -> None:
@@ -61,17 +62,33 @@ class Ingest:
         if sum(staged.spans for _, staged in self._staged) >= _COMMIT_SPANS:
             self.commit()
 
-    def log(self, source: str, *, format: str, spans_read: int, skipped: Mapping[str, int]) -> None:  # noqa: A002
-        """Records that this source was read to its end. How many of its spans were new, the next commit adds."""
-        self._records.append(IngestRecord(source, format, time.time(), spans_read, 0, dict(skipped)))
+    def log(
+        self,
+        source: str,
+        *,
+        format: str,  # noqa: A002
+        spans_read: int,
+        skipped: Mapping[str, int],
+        problem: str = "",
+    ) -> None:
+        """Records that this source was read, to its end or a problem. The next commit adds how many spans were new."""
+        self._records.append(IngestRecord(source, format, time.time(), spans_read, 0, dict(skipped), problem))
 
     def set_cursor(self, server: str, start_ns: int) -> None:
         """All spans of this server that start before `start_ns` were added. Counts from the next commit on."""
         self._cursors[server] = start_ns
 
+    def position(self, file: str) -> str:
+        """How far a file was read that was not read to its end; "" for others."""
+        return self._positions.get(file, self._stored.positions.get(file, ""))
+
+    def set_position(self, file: str, position: str) -> None:
+        """Up to there a file was added; "" if it needs no position any more. Counts from the next commit on."""
+        self._positions[file] = position
+
     def commit(self) -> None:
         self._flush()
-        if not (self._staged or self._records or self._cursors):
+        if not (self._staged or self._records or self._cursors or self._positions):
             return
         with clear_errors(self._stored.folder):
             parts = self._stored.parts
@@ -86,12 +103,17 @@ class Ingest:
                 parts=parts,
                 log=(*self._stored.log, *records),
                 cursors={**self._stored.cursors, **self._cursors},
+                positions={
+                    file: position
+                    for file, position in {**self._stored.positions, **self._positions}.items()
+                    if position
+                },
             )
             write_manifest(stored)
             self._stored = stored
             for _, staged in self._staged:
                 Path(staged.file).unlink(missing_ok=True)  # or it is a part now
-        self._staged, self._records, self._cursors = [], [], {}
+        self._staged, self._records, self._cursors, self._positions = [], [], {}, {}
 
     def _flush(self) -> None:
         if self._buffer:

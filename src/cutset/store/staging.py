@@ -5,9 +5,8 @@ Times that cannot be are moved to the nearest that can: a start before 1970 or a
 its start to the start.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,9 +14,11 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from cutset.model.span import KEPT_ATTRIBUTES, Span
+from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanRow, row_of
 from cutset.store.manifest import clear_errors
 from cutset.store.parquet import COLUMNS, END_OF_TIME_NS, HOUR_NS, connect, layout_of, quoted
+
+_LABEL_COLUMNS = ("service", "name", "kind", "error", *KEPT_ATTRIBUTES.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,43 +28,60 @@ class Staged:
     of_one_hour: bool  # then it is sorted as a part is
 
 
-def stage_spans(staging: Path, spans: Sequence[Span]) -> Staged:
+def stage_spans(staging: Path, spans: Iterable[Span]) -> Staged:
+    return stage_rows(staging, [row_of(span) for span in spans])
+
+
+def stage_rows(staging: Path, rows: Sequence[SpanRow]) -> Staged:
     """Writes spans to a file that a commit will sort in. Runs in any process: pass its result to `Ingest.adopt`."""
     file = staging / f"{uuid4().hex}.parquet"
-    columns = _columns(spans)
-    values = ", ".join(name if name in columns else f"'' AS {name}" for name in COLUMNS)
-    of_one_hour = len(np.unique(columns["start_ns"] // HOUR_NS)) == 1
-    order, layout = ("ORDER BY trace_id, start_ns", layout_of(len(spans))) if of_one_hour else ("", "COMPRESSION lz4")
-    copy = f"COPY (SELECT {values} FROM spans {order}) TO {quoted(file)} (FORMAT parquet, {layout})"
+    spans, labels = _columns(rows)
+    values = ", ".join(name if name in (spans | labels) else f"'' AS {name}" for name in COLUMNS)
+    of_one_hour = len(np.unique(spans["start_ns"] // HOUR_NS)) == 1
+    order, layout = ("ORDER BY trace_id, start_ns", layout_of(len(rows))) if of_one_hour else ("", "COMPRESSION lz4")
+    query = f"SELECT {values} FROM spans JOIN labels USING (label) {order}"
+    copy = f"COPY ({query}) TO {quoted(file)} (FORMAT parquet, {layout})"
     with clear_errors(staging.parent), connect(staging) as database:
         try:
-            database.register("spans", columns).execute(copy)
+            database.register("spans", spans).register("labels", labels).execute(copy)
         except duckdb.InvalidInputException:  # half of a surrogate pair, which has no UTF-8
-            database.register("spans", {name: _valid_text(values) for name, values in columns.items()}).execute(copy)
-    return Staged(str(file), len(spans), of_one_hour)
+            for name, table in (("spans", spans), ("labels", labels)):
+                database.register(name, {column: _valid_text(values) for column, values in table.items()})
+            database.execute(copy)
+    return Staged(str(file), len(rows), of_one_hour)
 
 
-def _columns(spans: Sequence[Span]) -> dict[str, NDArray[np.generic]]:
-    """The columns of these spans, without those of attributes that none of them has."""
-    texts = {
-        name: list(map(attrgetter(name), spans)) for name in ("trace_id", "span_id", "parent_id", "service", "name")
+_Columns = dict[str, NDArray[np.generic]]
+
+
+def _columns(rows: Sequence[SpanRow]) -> tuple[_Columns, _Columns]:
+    """What each span has of its own, and the labels that they share: those are few, and translated once.
+
+    Labels are told apart by identity, which costs nothing: equal ones may come more than once. Without the columns of
+    attributes that none of them has.
+    """
+    trace_ids, span_ids, parent_ids, starts, ends, labels = zip(*rows, strict=True)
+    distinct = dict(zip(map(id, labels), labels, strict=True))
+    named = zip(_LABEL_COLUMNS, zip(*distinct.values(), strict=True), strict=True)
+    start_ns = _times(starts)
+    return {
+        "trace_id": np.array(trace_ids, dtype=object),
+        "span_id": np.array(span_ids, dtype=object),
+        "parent_id": np.array(parent_ids, dtype=object),
+        "start_ns": start_ns,
+        "end_ns": np.maximum(start_ns, _times(ends)),
+        "label": np.fromiter(map(id, labels), dtype=np.int64, count=len(rows)),
+    }, {
+        "label": np.fromiter(distinct, dtype=np.int64, count=len(distinct)),
+        **{
+            name: np.array(values, dtype=bool if name == "error" else object)
+            for name, values in named
+            if name == "error" or any(values)
+        },
     }
-    texts["kind"] = [span.kind.value for span in spans]
-    kept = {key: [""] * len(spans) for key in KEPT_ATTRIBUTES}
-    for row, span in enumerate(spans):
-        for key, value in span.attributes.items():
-            if key in kept:
-                kept[key][row] = str(value)
-    texts |= {KEPT_ATTRIBUTES[key]: values for key, values in kept.items() if any(values)}
-    starts = _times([span.start_ns for span in spans])
-    return {name: np.array(values, dtype=object) for name, values in texts.items()} | {
-        "start_ns": starts,
-        "end_ns": np.maximum(starts, _times([span.end_ns for span in spans])),
-        "error": np.array([span.error for span in spans], dtype=bool),
-    }
 
 
-def _times(values: list[int]) -> NDArray[np.int64]:
+def _times(values: Sequence[int]) -> NDArray[np.int64]:
     try:
         times = np.array(values, dtype=np.int64)
     except OverflowError:

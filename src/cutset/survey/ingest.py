@@ -1,26 +1,32 @@
 """Fills the store: from files, several at a time, and from trace servers, window by window."""
 
+import json
+import pickle
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
+from uuid import uuid4
 
 from cutset.errors import CutsetError
-from cutset.model.span import Span
+from cutset.model.span import SpanRow
 from cutset.store.spans import Ingest
-from cutset.store.staging import Staged, stage_spans
-from cutset.survey.workers import results_of, without_collector
+from cutset.store.staging import Staged, stage_rows
+from cutset.survey.workers import submitted, without_collector
 from cutset.traces.files.find import size_of
-from cutset.traces.files.read import Format, read_file
+from cutset.traces.files.in_order import Position
+from cutset.traces.files.read import Format, identity, read_rows
 from cutset.traces.servers.read import ServerQuery, read_server
 from cutset.traces.tally import ReadTally
 
 BATCH_SPANS = 200_000  # a part of decent size in the store
 COMMIT_SECONDS = 30  # what is lost at most of a reading from a server, which may take hours
+POLL_SECONDS = 0.2  # between looks at how far workers are
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,24 @@ class SourceRead:
     bytes_read: int = 0  # as in `SpansRead`; all of it, also if it was refused
 
 
-_Staging = tuple[SpansRead | SourceRead, list[Staged]]  # what is told, and where the spans are
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some spans of a file that are staged, and how far that file is behind them."""
+
+    file: str
+    staged: Staged
+    position: str
+    told: SpansRead
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    identity: str  # "" if it cannot be read again
+    position: str  # from where to go on; "" for the beginning
+
+
+_Stage = Callable[[_File], Iterator[_Part | SourceRead]]
 
 
 def ingest_files(
@@ -53,17 +76,38 @@ def ingest_files(
     format: Format | None,  # noqa: A002 -- as everywhere
     mapping: Path | None,
 ) -> Iterator[SpansRead | SourceRead]:
-    """A problem with one file does not stop the others."""
+    """A problem with one file does not stop the others; one whose reading was interrupted goes on where it was."""
+    known = [(path, identity(path, format, mapping and mapping.read_bytes())) for path in files]
+    todo = [_File(path, name, ingest.position(name)) for path, name in known]
     stage = partial(_stage, staging=ingest.staging, format=format, mapping=mapping)
-    here = executor is None
-    for read, staged in (
-        chain.from_iterable(map(stage, files)) if here else results_of(executor, partial(_last, stage), files)
-    ):
-        if isinstance(read, SourceRead):
-            for part in staged:
-                ingest.adopt(read.name, part)
-            ingest.log(read.name, format=format or "", spans_read=read.tally.spans, skipped=read.tally.skipped)
-        yield read
+    try:
+        for told in (
+            chain.from_iterable(map(stage, todo))
+            if executor is None
+            else _told_by_workers(executor, stage, todo, ingest.staging)
+        ):
+            yield _take(ingest, told, {str(each.path): each.identity for each in todo}, format)
+    except (KeyboardInterrupt, GeneratorExit):
+        ingest.commit()  # what was read so far, with the positions to go on from
+        raise
+
+
+def _take(
+    ingest: Ingest,
+    told: _Part | SourceRead,
+    identities: Mapping[str, str],
+    format: Format | None,  # noqa: A002
+) -> SpansRead | SourceRead:
+    if isinstance(told, _Part):
+        if told.file:
+            ingest.set_position(told.file, told.position)  # first: to adopt may commit, and both belong together
+        ingest.adopt(told.told.source, told.staged)
+        return told.told
+    if identities[told.name] and told.problem is None:
+        ingest.set_position(identities[told.name], "")
+    tally, problem = told.tally, told.problem.message if told.problem else ""
+    ingest.log(told.name, format=format or "", spans_read=tally.spans, skipped=tally.skipped, problem=problem)
+    return told
 
 
 async def ingest_server(
@@ -95,30 +139,66 @@ async def ingest_server(
 
 
 def _stage(
-    path: Path,
+    file: _File,
     staging: Path,
     format: Format | None,  # noqa: A002
     mapping: Path | None,
-) -> Iterator[_Staging]:
-    """Ends with what became of the file, and where its spans are."""
-    tally, staged = ReadTally(), list[Staged]()
-    spans = read_file(path, tally, format, mapping)
+) -> Iterator[_Part | SourceRead]:
+    """Parts of a file, one by one, and what became of it."""
+    name, size = str(file.path), size_of(file.path)
+    tally, position = _from_text(file.position)
     problem: CutsetError | None = None
+    batches = read_rows(file.path, tally, format, mapping, position)
     while problem is None:
-        batch: list[Span] = []
+        rows: list[SpanRow] = []
+        bytes_read = 0
         with without_collector():
             try:
-                for span in islice(spans, BATCH_SPANS):
-                    batch.append(span)  # noqa: PERF402 -- what came before a problem is kept
+                for batch in batches:
+                    rows += batch.rows
+                    position, bytes_read = batch.position, batch.bytes_read
+                    if len(rows) >= BATCH_SPANS:
+                        break
             except CutsetError as error:
-                problem = error
-            if not batch:
+                problem = error  # what came before it is kept
+            if not rows:
                 break
-            staged.append(stage_spans(staging, batch))
-        yield SpansRead(tally.spans, str(path)), []
-    yield SourceRead(str(path), tally, problem, size_of(path)), staged
+            staged = stage_rows(staging, rows)
+        told = SpansRead(tally.spans, name, bytes_read)
+        yield _Part(file.identity, staged, _as_text(tally, position), told)
+    yield SourceRead(name, tally, problem, size)
 
 
-def _last(stage: Callable[[Path], Iterator[_Staging]], path: Path) -> _Staging:
-    """What other processes are asked for: nobody sees how far they are."""
-    return list(stage(path))[-1]
+def _as_text(tally: ReadTally, position: Position) -> str:
+    """How far a file is, as the store keeps it."""
+    return json.dumps([list(position), tally.spans, tally.skipped, tally.first_at])
+
+
+def _from_text(text: str) -> tuple[ReadTally, Position]:
+    if not text:
+        return ReadTally(), ()
+    position, spans, skipped, first_at = json.loads(text)
+    return ReadTally(spans, Counter(skipped), first_at), position
+
+
+def _told_by_workers(
+    executor: Executor, stage: _Stage, files: Sequence[_File], staging: Path
+) -> Iterator[_Part | SourceRead]:
+    """What workers tell while they work, they leave beside what they stage: a future tells nothing before its end."""
+    with submitted(executor, partial(_tell, stage, staging), files) as futures:
+        waiting: set[Future[None]] = futures
+        while waiting:
+            done, waiting = wait(waiting, POLL_SECONDS, FIRST_COMPLETED)
+            for note in sorted(staging.glob("*.told")):
+                yield pickle.loads(note.read_bytes())  # noqa: S301 -- our own worker's
+                note.unlink()
+            for future in done:
+                future.result()
+
+
+def _tell(stage: _Stage, staging: Path, file: _File) -> None:
+    worker = uuid4().hex
+    for number, told in enumerate(stage(file)):
+        written = staging / f"{worker}.telling"
+        written.write_bytes(pickle.dumps(told))
+        written.rename(staging / f"{worker}-{number:09}.told")

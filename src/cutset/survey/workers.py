@@ -5,7 +5,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from multiprocessing.connection import wait
@@ -45,12 +45,21 @@ def results_of(executor: Executor | None, task: Callable[[Item], Result], items:
     if executor is None:
         yield from map(task, items)
         return
-    with _uninterrupted():
-        futures: set[Future[Result]] = {executor.submit(task, item) for item in items}
-    try:
+    with submitted(executor, task, items) as futures:
         for future in as_completed(futures):
             futures.remove(future)  # with its result, which may be large
             yield future.result()
+
+
+@contextmanager
+def submitted(
+    executor: Executor, task: Callable[[Item], Result], items: Iterable[Item]
+) -> Iterator[set[Future[Result]]]:
+    """What is not done at the end is not begun any more."""
+    with _uninterrupted():
+        futures = {executor.submit(task, item) for item in items}
+    try:
+        yield futures
     except (BrokenExecutor, CancelledError):
         raise TargetError(
             "A worker died before its work was done",

@@ -5,7 +5,7 @@ Every reader passes what it found through here, so that the rest of Cutset knows
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from cutset.model.span import GRPC_FAILURES, KEPT_ATTRIBUTES, AttributeValue, SpanKind
 
@@ -17,6 +17,7 @@ _TRACE_ID = re.compile("[0-9a-f]{32}")
 _SPAN_ID = re.compile("[0-9a-f]{16}")
 _ZEROS = frozenset({"0" * 16, "0" * 32})
 _HEX = re.compile("[0-9a-f]+")
+_HEX_DIGITS = b"0123456789abcdef"
 
 _HOST = re.compile(r"(?=[^:]*[A-Za-z])([\w.-]+)(?::\d+)?")  # a letter before any colon: not an address of IPv4 or IPv6
 _OUTBOUND = re.compile(r"outbound\|\d*\|[^|]*\|([^|]+)")  # Istio: `outbound|9080|v1|reviews.default.svc.cluster.local`
@@ -51,7 +52,7 @@ def kept(attributes: Mapping[str, AttributeValue]) -> dict[str, AttributeValue]:
         rules = _RULES.get(name)
         if rules is None:
             continue
-        text = value if isinstance(value, str) else _as_text(value)
+        text = as_text(value)
         if len(text) > MAX_TEXT or not text.isprintable():
             text = bounded(text)
         for target, translate in rules:
@@ -87,6 +88,15 @@ def span_id(text: str) -> str:
     return text if _SPAN_ID.fullmatch(text) and text not in _ZEROS else _identifier(text, 16)
 
 
+def are_ids(texts: Sequence[str], digits: int) -> bool:
+    """Whether `trace_id` (32 digits) or `span_id` (16) would leave all of these as they are, told for little."""
+    return (
+        set(map(len, texts)) <= {digits}
+        and not "".join(texts).encode("ascii", "replace").translate(None, _HEX_DIGITS)  # what else there is
+        and "0" * digits not in texts
+    )
+
+
 def bounded(text: str, limit: int = MAX_TEXT) -> str:
     """The text in a form that can be stored: not too long, no NUL, no half of a surrogate pair."""
     text = text[:limit]
@@ -100,7 +110,9 @@ def _identifier(text: str, digits: int) -> str:
     return bounded(text.strip(), MAX_ID)
 
 
-def _as_text(value: AttributeValue) -> str:
+def as_text(value: AttributeValue) -> str:
+    if isinstance(value, str):
+        return value
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():

@@ -17,6 +17,9 @@ class ReadTally:
         self.skipped[reason] += count
         self.first_at.setdefault(reason, where)
 
+    def copy(self) -> "ReadTally":
+        return ReadTally(self.spans, self.skipped.copy(), self.first_at.copy())
+
     def add(self, other: "ReadTally") -> None:
         self.spans += other.spans
         for reason, times in other.skipped.items():

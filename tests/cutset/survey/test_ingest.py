@@ -9,10 +9,11 @@ import pytest
 from aiohttp import web
 
 from cutset.errors import CutsetError, InputError, TargetError
-from cutset.model.span import Span, SpanKind
+from cutset.model.span import Span, SpanKind, row_of
 from cutset.store.manifest import open_spans
 from cutset.store.spans import begin_ingest
 from cutset.survey.ingest import SourceRead, SpansRead, ingest_files, ingest_server
+from cutset.traces.files.read import FileBatch
 from cutset.traces.servers.read import ServerQuery
 from cutset.traces.tally import ReadTally
 
@@ -142,13 +143,14 @@ def test_what_cannot_be_stored_is_no_problem_of_the_file(tmp_path: Path) -> None
 
 
 def test_what_was_read_before_a_file_broke_off_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def breaks_off(_path: Path, tally: ReadTally, *_: object) -> Iterator[Span]:
+    def breaks_off(_path: Path, tally: ReadTally, *_: object) -> Iterator[FileBatch]:
         for number in range(3):
             tally.spans += 1
-            yield Span("1", f"{number}", "", "shop", "get", SpanKind.SERVER, START_NS, START_NS)
+            span = Span("1", f"{number}", "", "shop", "get", SpanKind.SERVER, START_NS, START_NS)
+            yield FileBatch([row_of(span)], (number,), 0)
         raise InputError("the disk is broken")
 
-    monkeypatch.setattr("cutset.survey.ingest.read_file", breaks_off)
+    monkeypatch.setattr("cutset.survey.ingest.read_rows", breaks_off)
     problems = read_into(tmp_path, tmp_path / "spans.json")
 
     assert open_spans(tmp_path).spans == 3

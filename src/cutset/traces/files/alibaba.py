@@ -9,15 +9,15 @@ not known, of the service that asked. Times are milliseconds since the recording
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import BinaryIO, NamedTuple
 
-from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, Span, SpanKind
+from cutset.model.span import UNKNOWN_SERVICE, LabelValues, SpanKind, SpanRow, label_values
 from cutset.traces.conventions import MAX_TEXT, bounded, trace_id
 from cutset.traces.files.csv_table import rows
-from cutset.traces.files.times import NS_PER_UNIT, end_after, nanoseconds
+from cutset.traces.files.in_order import LATEST_NS, REMEMBERED
+from cutset.traces.files.times import NS_PER_UNIT, nanoseconds
 from cutset.traces.tally import ReadTally
 
 MAX_LINES = 50_000  # held at once; a trace that is scattered over more than that comes out in parts
@@ -48,20 +48,19 @@ class _Call(NamedTuple):
     side: int  # who recorded it: -1 the callee, 1 the caller, 0 either, since it took less than a millisecond
 
 
-def read(stream: BinaryIO, tally: ReadTally) -> Iterator[Span]:
+def read(stream: BinaryIO, tally: ReadTally) -> Iterator[SpanRow]:
     traces: OrderedDict[str, set[_Call]] = OrderedDict()  # least recently touched first; equal lines count once
     held = 0
     for number, (timestamp, trace_text, *cells, rt, call_id) in rows(stream, tally, _COLUMNS, renamed=_COLUMNS_OF_2022):
         trace, start_ns = trace_id(trace_text), nanoseconds(timestamp, _MS)
-        duration_ns = 0 if rt in _UNKNOWN else nanoseconds(rt.removeprefix("-"), _MS)
+        duration_ns, side = _duration(rt)
         if not trace or not call_id or len(call_id) > MAX_ID:
             tally.skip("CSV line without ids", f"line {number}")
             continue
         if start_ns is None or duration_ns is None:
             tally.skip("CSV line without a time", f"line {number}")
             continue
-        side = 0 if duration_ns == 0 else -1 if rt.startswith("-") else 1
-        caller, call_type, callee, interface = (_name(cell[:MAX_TEXT]) for cell in cells)
+        caller, call_type, callee, interface = _names(*cells)
         lines = traces.setdefault(trace, set())
         traces.move_to_end(trace)
         held -= len(lines)
@@ -75,12 +74,24 @@ def read(stream: BinaryIO, tally: ReadTally) -> Iterator[Span]:
         yield from _spans(*traces.popitem(last=False))
 
 
-@lru_cache(1 << 14)  # so that equal names are one in memory, too
+@lru_cache(REMEMBERED)
+def _duration(rt: str) -> tuple[int | None, int]:
+    """In nanoseconds, and who recorded it."""
+    duration_ns = 0 if rt in _UNKNOWN else nanoseconds(rt.removeprefix("-"), _MS)
+    return duration_ns, 0 if duration_ns == 0 else -1 if rt.startswith("-") else 1
+
+
+@lru_cache(REMEMBERED)
+def _names(*cells: str) -> tuple[str, ...]:
+    return tuple(_name(cell[:MAX_TEXT]) for cell in cells)
+
+
+@lru_cache(REMEMBERED)  # so that equal names are one in memory, too
 def _name(cell: str) -> str:
     return "" if cell in _UNKNOWN else bounded(cell)
 
 
-def _spans(trace: str, lines: Iterable[_Call]) -> Iterator[Span]:
+def _spans(trace: str, lines: Iterable[_Call]) -> Iterator[SpanRow]:
     calls = _calls(lines)
     shallowest = min(call.id.count(".") for call in calls.values())
     answered: dict[tuple[str, str], str] = {}  # the span of a call's id and of the service that answered, or of any: ""
@@ -91,16 +102,16 @@ def _spans(trace: str, lines: Iterable[_Call]) -> Iterator[Span]:
     for span_id, call in calls.items():
         parent = _parent(call, answered)
         caller = call.caller or (calls[parent].callee if parent else "")
+        times = call.start_ns, min(call.start_ns + call.duration_ns, LATEST_NS)
         if parent:
-            yield _span(trace, span_id, parent, call._replace(caller=caller))
+            yield trace, span_id, parent, *times, _label(call.type, caller, call.callee, call.interface)
             continue
         # The call inside which this one was made is not recorded, so what made it shows only in the caller's half. Its
         # id may be another call's as well: it gets one that is nobody's.
         parent = "" if call.id.count(".") == shallowest else f"{call.id.rpartition('.')[0]}/{caller}"
-        span = _span(trace, span_id, parent, call)
-        if caller and span.kind in (SpanKind.SERVER, SpanKind.CONSUMER):
-            yield _callers_half(span, caller)
-        yield span
+        if caller and call.callee and call.type not in _STORES and call.type != _INTERNAL:
+            yield trace, span_id, parent, *times, _callers_label(call.type, caller, call.callee, call.interface)
+        yield trace, span_id, parent, *times, _label(call.type, call.caller, call.callee, call.interface)
 
 
 def _parent(call: _Call, answered: dict[tuple[str, str], str]) -> str:
@@ -127,11 +138,14 @@ def _calls(lines: Iterable[_Call]) -> dict[str, _Call]:
     for call_id, records in by_id.items():
         for number, call in enumerate(_merged(records), start=1):
             callee = call.callee if call.callee or call.type in _STORES else made_inside.get(call_id, "")
-            calls[call_id if number == 1 else f"{call_id}~{number}"] = call._replace(callee=callee)
+            known = call if callee == call.callee else call._replace(callee=callee)
+            calls[call_id if number == 1 else f"{call_id}~{number}"] = known
     return calls
 
 
 def _merged(records: list[_Call]) -> list[_Call]:
+    if len(records) == 1:
+        return records
     calls: list[_Call] = []
     halves: list[int] = []  # positions of calls of which one side's record has been seen
     for record in records:
@@ -161,30 +175,38 @@ def _are_halves(call: _Call, record: _Call) -> bool:
     return (same_callee and call.interface == record.interface) or abs(call.start_ns - record.start_ns) <= ALIAS_NS
 
 
-def _span(trace: str, span_id: str, parent: str, call: _Call) -> Span:
-    attributes: dict[str, AttributeValue] = {}
-    if call.type in _STORES:
-        attributes["db.system.name"] = _STORES[call.type]
-    elif call.type == _QUEUE:
-        attributes["messaging.system"] = _QUEUE
-    if call.interface and call.type in _NAMES_API:
-        attributes[_NAMES_API[call.type]] = call.interface
-    service = call.callee
-    if call.type == _INTERNAL:
-        kind = SpanKind.INTERNAL
-    elif call.type in _STORES or not call.callee:
-        kind, service = SpanKind.CLIENT, call.caller
-        if call.callee:
-            attributes["peer.service"] = call.callee
+@lru_cache(REMEMBERED)
+def _label(call_type: str, caller: str, callee: str, interface: str) -> LabelValues:
+    """Of the one span that a call becomes."""
+    attributes = _attributes(call_type, interface)
+    if call_type == _INTERNAL:
+        kind, service = SpanKind.INTERNAL, callee
+    elif call_type in _STORES or not callee:
+        kind, service = SpanKind.CLIENT, caller
+        if callee:
+            attributes["peer.service"] = callee
     else:
-        kind = SpanKind.CONSUMER if call.type == _QUEUE else SpanKind.SERVER
-    name = call.interface or call.type or "call"
-    end_ns = end_after(call.start_ns, call.duration_ns, 1)
-    return Span(
-        trace, span_id, parent, service or UNKNOWN_SERVICE, name, kind, call.start_ns, end_ns, attributes=attributes
-    )
+        kind, service = SpanKind.CONSUMER if call_type == _QUEUE else SpanKind.SERVER, callee
+    return _values(service, call_type, interface, kind, attributes)
 
 
-def _callers_half(span: Span, caller: str) -> Span:
-    kind = SpanKind.PRODUCER if span.kind is SpanKind.CONSUMER else SpanKind.CLIENT
-    return replace(span, service=caller, kind=kind, attributes={**span.attributes, "peer.service": span.service})
+@lru_cache(REMEMBERED)
+def _callers_label(call_type: str, caller: str, callee: str, interface: str) -> LabelValues:
+    """Of the caller's half, if that has a span of its own."""
+    kind = SpanKind.PRODUCER if call_type == _QUEUE else SpanKind.CLIENT
+    return _values(caller, call_type, interface, kind, _attributes(call_type, interface) | {"peer.service": callee})
+
+
+def _attributes(call_type: str, interface: str) -> dict[str, str]:
+    attributes = {}
+    if call_type in _STORES:
+        attributes["db.system.name"] = _STORES[call_type]
+    elif call_type == _QUEUE:
+        attributes["messaging.system"] = _QUEUE
+    if interface and call_type in _NAMES_API:
+        attributes[_NAMES_API[call_type]] = interface
+    return attributes
+
+
+def _values(service: str, call_type: str, interface: str, kind: SpanKind, attributes: dict[str, str]) -> LabelValues:
+    return label_values(service or UNKNOWN_SERVICE, interface or call_type or "call", kind, False, attributes)

@@ -52,6 +52,20 @@ def inflated(stream: BinaryIO, tally: ReadTally) -> BinaryIO:
     return stream
 
 
+def content_from(file: BinaryIO, offset: int, tally: ReadTally) -> BinaryIO:
+    """The content of a file from that byte on; what is compressed is inflated up to there."""
+    file.seek(0)
+    head = file.read(8)
+    if not (head.startswith((GZIP, ZSTD)) or head[4:] == ZSTD):
+        file.seek(offset)
+        return file
+    file.seek(0)
+    stream = inflated(file, tally)
+    while offset and (piece := stream.read(min(offset, _READ_BYTES))):
+        offset -= len(piece)
+    return stream
+
+
 def _inflate(stream: BinaryIO, name: str, tally: ReadTally) -> Iterator[bytes]:
     """All members (of gzip) or frames (of zstd), one behind the other."""
     decoder, is_between, size = _decoder(name), True, 0

@@ -27,6 +27,13 @@ UNCLOSED_STRING = re.compile(_UNCLOSED + rb"\\?")
 KEY = re.compile(rb"(" + _STRING + rb")[ \t\r\n]*+:[ \t\r\n]*+")
 # By which the elements of one file are alike; bounded, as it is tried wherever there is damage.
 START = re.compile(rb'(?:[\[{][ \t\r\n]{0,99}+){1,4}+"[^"\\\x00-\x1f]{1,99}"')
+# The same, more exactly: with the next key, if there is but a scalar before that.
+START_OF_ALIKE = re.compile(
+    rb"(?P<start>"
+    + START.pattern
+    + rb')(?:[ \t\r\n]*+:[ \t\r\n]*+(?:"[^"\\\x00-\x1f]{0,99}"|[0-9.]{1,40}+)[ \t\r\n]*+,'
+    rb'[ \t\r\n]{0,99}+(?P<next>"[^"\\\x00-\x1f]{1,99}"))?'
+)
 _STRINGS, _PUNCTUATION, _OPEN, _CLOSE = range(1, 5)  # the groups of `_TOKEN`
 # What may come before a string or a bracket, by the bracket that we are in (0: none).
 _ALLOWED_BEFORE = {
@@ -64,6 +71,19 @@ def walk(buffer: bytes, at: int, open_brackets: bytearray, before: bytes) -> tup
     if end_of(UNCLOSED_STRING, buffer, at) < len(buffer):
         raise DamageError(MALFORMED, at + 1)
     return at, before
+
+
+def whole_parts(piece: bytes, depth: int) -> bytes:
+    """A value that was cut off, up to the last of the values that are whole in it inside so many brackets."""
+    open_brackets, end, closing = bytearray(), 0, b""
+    for token in _TOKEN.finditer(piece):
+        if token.lastindex == _OPEN:
+            open_brackets += token[0]
+        elif token.lastindex == _CLOSE and open_brackets:
+            open_brackets.pop()
+            if len(open_brackets) == depth:
+                end, closing = token.end(), bytes(bracket + 2 for bracket in reversed(open_brackets))  # as ASCII has it
+    return piece[:end] + closing
 
 
 def is_whole(piece: bytes) -> bool:

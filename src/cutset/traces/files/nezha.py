@@ -6,13 +6,16 @@ shows in the change of service between parent and child.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import BinaryIO
 
-from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, Span, SpanKind
+from cutset.model.span import UNKNOWN_SERVICE, AttributeValue, LabelValues, SpanKind, SpanRow, label_values
 from cutset.traces.conventions import bounded, span_id, trace_id
+from cutset.traces.files import in_order
 from cutset.traces.files.csv_table import rows
+from cutset.traces.files.in_order import UnlikeError
 from cutset.traces.files.times import NS_PER_UNIT, end_after, nanoseconds
 from cutset.traces.tally import ReadTally
 
@@ -20,7 +23,8 @@ COLUMNS = (
     *("TraceID", "SpanID", "ParentID", "PodName", "OperationName"),
     *("StartTimeUnixNano", "EndTimeUnixNano", "Duration"),
 )
-DISTINCT_NAMES = 1 << 14  # pods and operations whose meaning is remembered
+BLOCK_LINES = 2_000  # that are read at once, if all of them are in order
+DISTINCT_NAMES = 1 << 14  # pairs of pod and operation whose meaning is remembered
 
 # Kubernetes makes its suffixes of these characters, so that they spell no words.
 _POD = re.compile(r"(.+?)-[bcdfghjklmnpqrstvwxz2456789]{6,10}-[bcdfghjklmnpqrstvwxz2456789]{5}")
@@ -38,8 +42,35 @@ _MESSAGING = re.compile(r"(\S+) (send|process|receive)")
 _Meaning = tuple[SpanKind, Mapping[str, AttributeValue]]
 
 
-def read(stream: BinaryIO, tally: ReadTally) -> Iterator[Span]:
-    for line, (trace_text, span_text, parent, pod, operation, start, end, duration) in rows(stream, tally, COLUMNS):
+_Line = tuple[int, tuple[str, ...]]  # its number and its cells
+
+
+def read(stream: BinaryIO, tally: ReadTally) -> Iterator[SpanRow]:
+    lines = rows(stream, tally, COLUMNS)
+    while block := list(islice(lines, BLOCK_LINES)):
+        try:
+            yield from _rows(block)
+        except (UnlikeError, ValueError):
+            yield from _rows_one_by_one(block, tally)
+
+
+def _rows(block: Sequence[_Line]) -> list[SpanRow]:
+    traces, spans, parents, pods, operations, starts, ends, _ = zip(*(cells for _, cells in block), strict=True)
+    end_ns = list(map(int, ends))
+    if 0 in end_ns:
+        raise UnlikeError
+    return in_order.rows(
+        in_order.ids(traces, 32, trace_id),
+        in_order.ids(spans, 16, span_id),
+        in_order.parents(["" if parent == "root" else parent for parent in parents], span_id),
+        list(map(int, starts)),
+        end_ns,
+        list(map(_label, pods, operations)),
+    )
+
+
+def _rows_one_by_one(block: Iterable[_Line], tally: ReadTally) -> Iterator[SpanRow]:
+    for line, (trace_text, span_text, parent, pod, operation, start, end, duration) in block:
         trace, span, start_ns = trace_id(trace_text), span_id(span_text), nanoseconds(start, 1)
         if not trace or not span:
             tally.skip("CSV line without ids", f"line {line}")
@@ -48,28 +79,22 @@ def read(stream: BinaryIO, tally: ReadTally) -> Iterator[Span]:
             tally.skip("CSV line without a start time", f"line {line}")
             continue
         end_ns = nanoseconds(end, 1) or end_after(start_ns, duration, NS_PER_UNIT["us"])
-        name = bounded(operation)
-        kind, attributes = _meaning(name)
-        yield Span(
-            trace,
-            span,
-            "" if parent == "root" else span_id(parent),
-            _service(bounded(pod)),
-            name,
-            kind,
-            start_ns,
-            max(start_ns, end_ns),
-            attributes=attributes,
-        )
+        parent_id = "" if parent == "root" else span_id(parent)
+        yield trace, span, parent_id, start_ns, max(start_ns, end_ns), _label(pod, operation)
 
 
 @lru_cache(DISTINCT_NAMES)
+def _label(pod: str, operation: str) -> LabelValues:
+    name = bounded(operation)
+    kind, attributes = _meaning(name)
+    return label_values(_service(bounded(pod)), name, kind, False, attributes)
+
+
 def _service(pod: str) -> str:
     match = _POD.fullmatch(pod) or _REPLICA.fullmatch(pod)
     return (match[1] if match else pod) or UNKNOWN_SERVICE
 
 
-@lru_cache(DISTINCT_NAMES)
 def _meaning(operation: str) -> _Meaning:
     if match := _GRPC.fullmatch(operation):  # a call's half on either side, or a function that is named like one
         return SpanKind.INTERNAL, {"rpc.system.name": "grpc", "rpc.method": match[1]}

@@ -4,11 +4,14 @@ A file holds one message, or many with the length of each in four bytes before i
 exporter writes them. Messages behind one another without lengths are, in protobuf, one message.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from io import BytesIO
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
+from google.protobuf.message import DecodeError
+
+from cutset.traces.files.in_order import Position, UnlikeError
 from cutset.traces.tally import ReadTally
 
 MAX_FIELD_BYTES = 64 << 20
@@ -22,6 +25,10 @@ _SIZES = {_FIXED64: 8, _FIXED32: 4}
 _FIRST_FIELD = b"\x0a"  # number 1, with a length: the tag that OTLP's outermost messages start with
 
 
+Item = TypeVar("Item")
+_Field = tuple[bytes, bool, str]  # its bytes, whether they are all there, and its place
+
+
 class _EndError(Exception):
     """The bytes end in the middle of something."""
 
@@ -30,11 +37,50 @@ class _MalformedError(Exception):
     """No protobuf has these bytes."""
 
 
-def first_fields(stream: BinaryIO, tally: ReadTally) -> Iterator[tuple[bytes, bool, str]]:
-    """Of each message every field 1: its bytes, whether they are all there, and its place."""
+def first_fields(stream: BinaryIO, tally: ReadTally) -> Iterator[_Field]:
+    """Of each message every field 1."""
     source = _Source(stream)
-    if source.peek(1) == _FIRST_FIELD:
-        yield from _first_fields(source, tally)
+    for _, _, found in _messages(source, tally, is_framed=source.peek(1) != _FIRST_FIELD):
+        yield from found
+
+
+def batches(
+    stream: BinaryIO,
+    tally: ReadTally,
+    *,
+    read: Callable[[bytes, bool, str], Iterable[Item]],
+    decode: Callable[[bytes], list[Item]],
+    position: Position = (),
+) -> Iterator[tuple[list[Item], Position]]:
+    """What messages hold, some at a time, and the position behind them: a stream from there on gives all the rest.
+
+    `decode` is for a message that holds what it should, and raises `UnlikeError` or `DecodeError`, without any effect,
+    for another; of that one, `read` gives what each field 1 holds, as `first_fields` has them.
+    """
+    source = _Source(stream, int(position[0]) if position else 0)
+    is_framed = bool(position[1]) if position else source.peek(1) != _FIRST_FIELD
+    items: list[Item] = []
+    for message, is_whole, found in _messages(source, tally, is_framed=is_framed):
+        try:
+            items += decode(message)
+        except (DecodeError, UnlikeError):
+            for field in found:
+                items += read(*field)
+        if is_whole:
+            yield items, (source.offset, int(is_framed))
+            items = []
+    if items:
+        yield items, (source.offset, int(is_framed))
+
+
+def _messages(
+    source: "_Source", tally: ReadTally, *, is_framed: bool
+) -> Iterator[tuple[bytes, bool, Iterable[_Field]]]:
+    """Messages, whether they are all there, and their fields 1; without frames, each such field is a message."""
+    if not is_framed:
+        for field in _first_fields(source, tally):
+            content, is_whole, _ = field
+            yield _FIRST_FIELD + _varint(len(content)) + content, is_whole, (field,)
         return
     while head := source.take(4):
         place, length = source.offset, int.from_bytes(head)
@@ -44,10 +90,11 @@ def first_fields(stream: BinaryIO, tally: ReadTally) -> Iterator[tuple[bytes, bo
                 source.pass_over(length)
             continue
         message = source.take(length)
-        is_torn = len(head) < 4 or len(message) < length
-        if is_torn:
+        is_whole = len(head) == 4 and len(message) == length
+        if not is_whole:
             tally.skip(TRUNCATED, f"byte {place}")
-        yield from _first_fields(_Source(BytesIO(message), place), ReadTally() if is_torn else tally)  # counted once
+        # What is torn has been counted already.
+        yield message, is_whole, _first_fields(_Source(BytesIO(message), place), tally if is_whole else ReadTally())
 
 
 def fields(message: bytes) -> Iterator[tuple[int, bytes, bool]]:
@@ -59,7 +106,7 @@ def fields(message: bytes) -> Iterator[tuple[int, bytes, bool]]:
         return
 
 
-def _first_fields(source: "_Source", tally: ReadTally) -> Iterator[tuple[bytes, bool, str]]:
+def _first_fields(source: "_Source", tally: ReadTally) -> Iterator[_Field]:
     place = f"byte {source.offset}"
     try:
         for number, content, is_whole, offset in _fields(source):
@@ -90,6 +137,15 @@ def _fields(source: "_Source") -> Iterator[tuple[int, bytes, bool, int]]:
             source.pass_over(length - MAX_FIELD_BYTES)
         else:
             raise _MalformedError
+
+
+def _varint(number: int) -> bytes:
+    encoded = bytearray()
+    while number > 127:
+        encoded.append(number & 127 | 128)
+        number >>= 7
+    encoded.append(number)
+    return bytes(encoded)
 
 
 class _Source:

@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from cutset.model.span import Span, SpanKind
+from cutset.model.span import Span, SpanKind, span_of_row
 from cutset.traces.files import alibaba
 from cutset.traces.files.alibaba import read
 from cutset.traces.tally import ReadTally
@@ -14,7 +14,7 @@ TRACE = "0b01271815919582432199000ef9a6"
 def spans_of(*lines, tally=None):
     """Lines without their trace: `timestamp,rpcid,um,rpctype,dm,interface,rt`."""
     content = "\n".join([HEADER, *(f"{TRACE},{line}" for line in lines)])
-    return list(read(io.BytesIO(content.encode()), tally or ReadTally()))
+    return list(map(span_of_row, read(io.BytesIO(content.encode()), tally or ReadTally())))
 
 
 def summary(spans):
@@ -141,7 +141,7 @@ def test_the_table_of_2022_differs_in_names_and_numbers():
         "115352,T_11560863075,S_1,0,USER,UNKNOWN,http,i0,MS_1,MS_1_POD_0,12.0\n"
         "115353,T_11560863075,S_1,0.1,MS_1,MS_1_POD_0,rpc,i1,MS_2,MS_2_POD_7,2.0\n"
     )
-    root, call = read(io.BytesIO(content.encode()), ReadTally())
+    root, call = map(span_of_row, read(io.BytesIO(content.encode()), ReadTally()))
     assert (root.trace_id, root.service, root.parent_id) == ("T_11560863075", "MS_1", "")
     assert (call.service, call.name, call.parent_id) == ("MS_2", "i1", "0")
     assert call.end_ns - call.start_ns == 2_000_000
@@ -154,12 +154,12 @@ def test_lines_of_a_trace_need_not_be_adjacent(monkeypatch):
         for trace in (1, 2, 3)
     ]
     content = "\n".join([HEADER, *lines]).encode()
-    together = list(read(io.BytesIO(content), ReadTally()))
+    together = list(map(span_of_row, read(io.BytesIO(content), ReadTally())))
     assert {(span.trace_id, span.span_id, span.parent_id) for span in together} == {
         (f"t{trace}", *ids) for trace in (1, 2, 3) for ids in (("0", ""), ("0.1", "0"))
     }
     monkeypatch.setattr(alibaba, "MAX_LINES", 2)  # then traces come out in parts, but all of each
-    in_parts = list(read(io.BytesIO(content), ReadTally()))
+    in_parts = list(map(span_of_row, read(io.BytesIO(content), ReadTally())))
     assert {(span.trace_id, span.span_id) for span in in_parts} == {(span.trace_id, span.span_id) for span in together}
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutset.model.span import KEPT_ATTRIBUTES, SpanKind
+from cutset.model.span import KEPT_ATTRIBUTES, SpanKind, span_of_row
 from cutset.traces.files import alibaba, csv_table, jaeger, nezha, zipkin
 from cutset.traces.tally import ReadTally
 
@@ -65,8 +65,8 @@ HEADERS = {
     "csv": "t,s,a,n,b,e,k,u",
 }
 READERS = {
-    "alibaba": alibaba.read,
-    "nezha": nezha.read,
+    "alibaba": lambda stream, tally: map(span_of_row, alibaba.read(stream, tally)),
+    "nezha": lambda stream, tally: map(span_of_row, nezha.read(stream, tally)),
     "csv": lambda stream, tally: csv_table.read(stream, tally, TABLE),
     "jaeger": jaeger.read,
     "zipkin": zipkin.read,

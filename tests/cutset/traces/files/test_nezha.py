@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from cutset.model.span import Span, SpanKind
+from cutset.model.span import Span, SpanKind, span_of_row
 from cutset.traces.files.nezha import read
 from cutset.traces.tally import ReadTally
 
@@ -11,7 +11,7 @@ TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 
 def spans_of(*lines, header=HEADER, tally=None):
-    return list(read(io.BytesIO("\n".join([header, *lines]).encode()), tally or ReadTally()))
+    return list(map(span_of_row, read(io.BytesIO("\n".join([header, *lines]).encode()), tally or ReadTally())))
 
 
 def span_of(operation, pod="cartservice-579f59597d-wc2lz"):
