@@ -9,7 +9,7 @@ from cutset.config.harden import HardenChoice
 from cutset.harden.failure_rates import Calls, FailureRate, calls_seen, failure_rates
 from cutset.harden.probability import Rates, common_cause, rates_of
 from cutset.harden.remedies.evidence import SiteEvidence, evidence_of
-from cutset.lineage.call_tree import api_of
+from cutset.lineage.api_names import api_of
 from cutset.lineage.routes import as_the_mesh_names
 from cutset.model.campaign import Campaign
 from cutset.model.event import RequestAudited

@@ -46,10 +46,10 @@ def calls_seen(kinds: Mapping[CallTree, int]) -> dict[Point, Calls]:
     total: Counter[Point] = Counter()
     failed: Counter[Point] = Counter()
     for tree, traces in kinds.items():
-        for caller, callee in tree.edges():
-            if callee.failed and any(inner.failed for inner in callee.calls):
-                continue
-            for point in (callee.point, replace(callee.point, caller=caller.point.service)):
+        made = [(callee, callee.point) for callee in tree.callees()]
+        made += [(callee, replace(callee.point, caller=caller.point.service)) for caller, callee in tree.edges()]
+        for callee, point in made:
+            if not callee.failed or not any(inner.failed for inner in callee.calls):
                 total[point] += traces
                 failed[point] += traces * callee.failed
     return {point: Calls(calls, failed[point]) for point, calls in total.items()}

@@ -3,23 +3,27 @@
 A call may show as the client's span, as the server's, as both, and again as those of sidecars on both sides; the trace
 data of real systems knows spans without a kind and sidecars that call both sides `client`. So what makes a call is
 mostly that a span's service is another one than its parent's. Spans inside one service only connect calls.
+
+A sidecar names the service beside which it runs, and what is right below an inbound one's span is that service itself,
+whatever that calls itself. The sidecar's name stands for both: by it, plans address the service.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from cutset.model.call_tree import CallTree, Component
+from cutset.lineage.api_names import api_of, component_of, remote_point
+from cutset.lineage.orphans import placed
+from cutset.model.call_tree import UNKNOWN, CallTree, Component
 from cutset.model.point import Point
 from cutset.model.shape import ROOT
 from cutset.model.span import UNKNOWN_SERVICE, SpanKind, SpanLabel
 
-UNKNOWN = "unknown"  # a callee of which the trace tells nothing
 MAX_DEPTH = 64  # calls nested deeper hang at this depth: comparing trees must not exhaust the stack
 
 _CALLING = frozenset({SpanKind.CLIENT, SpanKind.PRODUCER})
 _CALLED = frozenset({SpanKind.SERVER, SpanKind.CONSUMER})
-_CACHES = frozenset({"redis", "valkey", "memcached", "memcache", "hazelcast", "aerospike", "mc"})
+_STORES = frozenset({Component.DATABASE, Component.CACHE, Component.QUEUE})
 
 # By which a server says no to this caller or to all. Other answers of 400 and more are about what was asked for: that
 # there is no such user may be what the caller wanted to know.
@@ -31,9 +35,6 @@ _MESH_SERVICES = frozenset({"istio-mixer", "istio-policy", "istio-telemetry"})
 _MESH_CALL = re.compile(r"async outbound\|.*\bistio-(policy|telemetry|mixer)\b")
 
 
-_GRPC_NAME = re.compile(r"^/?(?:(?:\w+\.)+\w+|[A-Z]\w*)/([A-Z]\w*)$")
-
-
 @dataclass(frozen=True, slots=True)
 class TraceReading:
     """What a trace says; of equal traces, `tree` is the same object."""
@@ -42,16 +43,18 @@ class TraceReading:
     tree: CallTree
     whole: bool  # nothing is known to be missing
     headless: bool  # its beginning is missing, so that nobody knows what was asked for
+    joined: int = 0  # spans without a parent in the trace whose caller is proven all the same
 
 
 @dataclass(slots=True)
 class _Node:
     """A call under construction. Labels are numbers."""
 
-    label: int
+    label: int  # -1: an execution of which only calls are known that it made
     position: int  # of its first span
-    caller: int = -1  # its label; that of the request itself has none
-    client: int = -1  # that of the client's span, if there is one
+    names: tuple[str, ...]  # of its service: the sidecar's, the application's own
+    client: int = -1  # the label of the client's span, if there is one
+    inner: int = -1  # that of the application's own span, inside of its sidecar's
     failed: bool = False
     unanswered: bool = False  # so far there is only the client's span
     depth: int = 0
@@ -72,86 +75,138 @@ class CallReader:
         self._service = [label.service for label in labels]
         self._calling = [label.kind in _CALLING for label in labels]
         self._called = [label.kind in _CALLED for label in labels]
+        self._inbound = [bool(label.sidecar) and label.kind is SpanKind.SERVER for label in labels]
+        self._outbound = [bool(label.sidecar) and label.kind is SpanKind.CLIENT for label in labels]
         self._failed = [_failed(label) for label in labels]
         self._noise = [_is_noise(label) for label in labels]
         # Zipkin knows spans without a service, which belong to whatever they are in.
         self._nameless = [label.service in ("", UNKNOWN_SERVICE) and label.kind not in _CALLED for label in labels]
-        self._calls: dict[tuple[int, int, bool, bool], CallTree] = {}  # without what happened inside them
-        self._numbers: dict[tuple[int, ...], int] = {}
+        # Who is called, such a client does not know.
+        self._vague = [not label.peer and component_of(label)[0] not in _STORES for label in labels]
+        self._calls: dict[tuple[int, int, int, bool, str], CallTree] = {}  # without what happened inside them
+        self._numbers: dict[tuple[object, ...], int] = {}
         self._trees: list[CallTree] = []
 
     def read(self, labels: Sequence[int], parents: Sequence[int]) -> TraceReading:
-        """Labels and positions are as in `Shape`.
-
-        A call whose caller was never exported hangs under the request itself: leaving it out would hide what was relied
-        on.
-        """
-        request, whole, headless = self._request(labels, parents)
+        """Labels and positions are as in `Shape`. Of a call whose parent is lost see `orphans`."""
+        read = self._read_spans(labels, parents)
         numbers: dict[int, int] = {}  # of finished calls
-        for node in reversed(_callers_first(request)):  # not by recursion, whatever the depth
+        for orphan in read.orphans:
+            self._number(orphan, numbers)
+        self._number(read.request, numbers, read.orphans)
+        tree = self._trees[numbers[id(read.request)]]
+        return TraceReading(read.request.label, tree, read.whole, read.headless, read.joined)
+
+    def _number(self, top: _Node, numbers: dict[int, int], orphans: Sequence[_Node] = ()) -> None:
+        """Gives equal calls the same number, and a tree."""
+        for node in reversed(_callers_first(top)):  # not by recursion, whatever the depth
             inside = sorted([numbers.pop(id(call)) for call in node.calls])
-            key = (node.label, node.client, node.failed, node.unanswered, *inside)
+            beside = sorted([numbers.pop(id(orphan)) for orphan in orphans]) if node is top else []
+            key = (*self._key(node), *inside, -1, *beside)
             number = self._numbers.get(key)
             if number is None:
                 number = self._numbers[key] = len(self._trees)
-                calls = tuple(sorted(self._trees[inner] for inner in inside))
-                self._trees.append(replace(self._call(node), calls=calls))
+                calls, lost = (tuple(sorted(self._trees[each] for each in some)) for some in (inside, beside))
+                self._trees.append(replace(self._call(node), calls=calls, orphans=lost))
                 self._note_answers(node)
             numbers[id(node)] = number
-        return TraceReading(request.label, self._trees[numbers[id(request)]], whole, headless)
 
     def calls_in_order(self, labels: Sequence[int], parents: Sequence[int]) -> tuple[tuple[str, CallTree], ...]:
-        """The calling service and the call, without what happened inside it, in the order in which calls began."""
-        calls = sorted(_callers_first(self._request(labels, parents)[0]), key=lambda node: node.position)
-        return tuple((self._service[node.caller], self._call(node)) for node in calls if node.caller >= 0)
+        """The calling service and the call, without what happened inside it, in the order in which calls began.
+
+        The name of an unknown caller is empty.
+        """
+        read = self._read_spans(labels, parents)
+        made = [(orphan, "") for orphan in read.orphans if self._call(orphan).point.api != UNKNOWN]
+        for top in (read.request, *read.orphans):
+            made += [(call, node.names[0]) for node in _callers_first(top) for call in node.calls]
+        return tuple((caller, self._call(call)) for call, caller in sorted(made, key=lambda each: each[0].position))
+
+    def _key(self, node: _Node) -> tuple[int, int, int, bool, str]:
+        # What a label does not tell: whose the callee is that exports nothing, who made calls for somebody unknown.
+        told_by = node.names[0] if node.unanswered or node.label < 0 else ""
+        return node.label, node.client, node.inner, node.failed, told_by
 
     def _call(self, node: _Node) -> CallTree:
-        key = (node.label, node.client, node.failed, node.unanswered)
+        key = self._key(node)
         if key not in self._calls:
-            label = self._labels[node.label]
-            client = self._labels[node.client] if node.client >= 0 else None
-            point = _remote_point(label) if node.unanswered else Point(label.service or UNKNOWN, api_of(label, client))
-            component, framework = component_of(label)
-            if component is Component.UNKNOWN and client is not None:
-                component, framework = component_of(client)
-            self._calls[key] = CallTree(point, node.failed, component, (), framework)
+            self._calls[key] = self._as_tree(node)
         return self._calls[key]
+
+    def _as_tree(self, node: _Node) -> CallTree:
+        service = node.names[0]
+        if node.label < 0:
+            return CallTree(Point(service, UNKNOWN))
+        halves = [self._labels[label] for label in (node.inner, node.label, node.client) if label >= 0]
+        point = remote_point(halves[0], service) if node.unanswered else Point(service or UNKNOWN, api_of(*halves))
+        found = (kind for kind in map(component_of, halves) if kind[0] is not Component.UNKNOWN)
+        component, framework = next(found, (Component.UNKNOWN, ""))
+        return CallTree(point, node.failed, component, (), framework)
 
     def _note_answers(self, caller: _Node) -> None:
         for call in caller.calls:
             if call.client >= 0 and not call.unanswered:
-                named = _remote_point(self._labels[call.client])
+                named = remote_point(self._labels[call.client], caller.names[0])
                 self.answers.setdefault((self._call(caller).point, named), set()).add(self._call(call).point)
 
-    def _request(self, labels: Sequence[int], parents: Sequence[int]) -> tuple[_Node, bool, bool]:
-        """The request with all its calls, whether it is whole, and whether it is headless."""
+    def _read_spans(self, labels: Sequence[int], parents: Sequence[int]) -> "_Spans":
+        roots = [position for position, parent in enumerate(parents) if parent < 0]
+        first = min(roots, key=lambda root: (self._noise[labels[root]], parents[root] != ROOT, root), default=0)
+        begins = bool(roots) and parents[first] == ROOT
+        own = [root for root in roots if not self._noise[labels[root]]]
+        halves = joined = 0
+        callers: dict[int, str] = {}
+        if len(own) > 1:
+            noise = {position for position, label in enumerate(labels) if self._noise[label]}
+            found = placed([self._labels[label] for label in labels], parents, first, noise)
+            halves, joined, callers = found.halves, found.halves + found.inferred, found.callers
+            parents = found.parents
         children: list[list[int]] = [[] for _ in labels]
-        roots = []
         for position, parent in enumerate(parents):
             if parent >= 0:
                 children[parent].append(position)
-            else:
-                roots.append(position)
-        first = min(roots, key=lambda root: (self._noise[labels[root]], parents[root] != ROOT, root), default=0)
-        begins = bool(roots) and parents[first] == ROOT
         passed_on = self._passed_on(first, labels, children) if begins else [first]
         entry = passed_on[-1]
-        request = _Node(labels[entry], entry, failed=any(self._failed[labels[each]] for each in passed_on))
+        failed = any(self._failed[labels[each]] for each in passed_on)
+        request = _Node(labels[entry], entry, (self._service[labels[entry]],), failed=failed)
         done = bytearray(len(labels))
         for position in passed_on:
             done[position] = True
-        self._collect(children[entry], request, labels, children, done)
-        # What hangs under lost parents; then, in a malformed trace, what no root leads to.
+        self._collect([(child, request, None, labels[entry]) for child in children[entry]], labels, children, done)
+        orphans = self._orphans(labels, parents, callers, children, done)
+        whole = len(own) - halves == 1 and (begins or self._called[labels[entry]])
+        return _Spans(request, orphans, whole, not begins and not whole, joined)
+
+    def _orphans(
+        self,
+        labels: Sequence[int],
+        parents: Sequence[int],
+        callers: dict[int, str],
+        children: Sequence[Sequence[int]],
+        done: bytearray,
+    ) -> list[_Node]:
+        """What hangs under lost parents; then, in a malformed trace, what no root leads to.
+
+        Of a service that worked for somebody unknown there is one, since nobody knows how often it did.
+        """
+        called: list[_Node] = []
+        working: dict[str, _Node] = {}
+        unknown = _Node(-1, -1, ("",))
+        roots = [position for position, parent in enumerate(parents) if parent < 0]
         for position in (*roots, *range(len(labels))):
-            if not done[position]:
-                within = request
-                if not self._called[labels[position]]:
-                    # Made by a call of which nothing else is known; what it calls, the request has called somehow.
-                    within = _Node(labels[position], position, calls=request.calls)
-                self._collect([position], within, labels, children, done)
-        alone = sum(not self._noise[labels[root]] for root in roots) == 1
-        whole = alone and (begins or self._called[labels[entry]])
-        return request, whole, not begins and not whole
+            label = labels[position]
+            if done[position]:
+                continue
+            if self._called[label] and position not in callers and not self._noise[label]:
+                done[position] = True
+                called.append(self._made(unknown, label, position))
+                start = [(child, called[-1], None, label) for child in children[position]]
+            else:
+                service = callers.get(position, self._service[label])
+                within = working.setdefault(service, _Node(-1, position, (service,), depth=1))
+                start = [(position, within, None, -1)]
+            self._collect(start, labels, children, done)
+        return [*called, *(node for node in working.values() if node.calls)]
 
     def _passed_on(self, entry: int, labels: Sequence[int], children: Sequence[Sequence[int]]) -> list[int]:
         """The spans by which the request entered, the last of them that of the first service.
@@ -174,35 +229,50 @@ class CallReader:
 
     def _collect(
         self,
-        start: Iterable[int],
-        request: _Node,
+        pending: list[tuple[int, _Node, _Node | None, int]],
         labels: Sequence[int],
         children: Sequence[Sequence[int]],
         done: bytearray,
     ) -> None:
-        """Adds the calls that these spans and those below them tell of."""
-        # Each with the call that it is part of, and the call that is being made there, if any.
-        pending: list[tuple[int, _Node, _Node | None]] = [(position, request, None) for position in start]
+        """Adds the calls that these spans and those below them tell of.
+
+        Each comes with the call that it is part of, the call that is being made there, if any, and the label above it.
+        """
         while pending:
-            position, within, outgoing = pending.pop()
+            position, within, outgoing, above = pending.pop()
             if done[position]:
                 continue
             done[position] = True
             label = labels[position]
-            elsewhere = self._service[label] != self._service[within.label] and not self._nameless[label]
+            beside = above >= 0 and self._inbound[above] and outgoing is None and not self._labels[label].sidecar
             if self._noise[label]:
                 outgoing = None
-            elif elsewhere or (outgoing is not None and self._called[label]):
+            elif beside or self._outbound[label]:
+                outgoing = self._own(within, outgoing, label, position)
+            elif self._inbound[label] or self._is_elsewhere(label, within) or (outgoing and self._called[label]):
                 within, outgoing = self._answered(within, outgoing, label, position), None
             elif self._calling[label]:
                 outgoing = self._called_from(within, outgoing, label, position)
-            pending.extend([(child, within, outgoing) for child in children[position]])
+            pending.extend([(child, within, outgoing, label) for child in children[position]])
+
+    def _is_elsewhere(self, label: int, within: _Node) -> bool:
+        return self._service[label] not in within.names and not self._nameless[label]
+
+    def _own(self, within: _Node, outgoing: _Node | None, label: int, position: int) -> _Node | None:
+        """A service right beside its sidecar, or the sidecar that it calls others by: they may call it differently."""
+        if self._is_elsewhere(label, within):
+            within.names = (*within.names, self._service[label])
+        if self._calling[label]:
+            return self._called_from(within, outgoing, label, position)
+        if within.inner < 0:
+            within.inner = label
+        return outgoing
 
     def _called_from(self, within: _Node, outgoing: _Node | None, label: int, position: int) -> _Node:
         if outgoing is None:
             outgoing = self._made(within, label, position)
-            outgoing.client, outgoing.unanswered = label, True
-        elif outgoing.unanswered and _remote_point(self._labels[outgoing.client]).service == UNKNOWN:
+            outgoing.names, outgoing.client, outgoing.unanswered = within.names, label, True
+        elif outgoing.unanswered and self._vague[outgoing.client]:
             outgoing.label = outgoing.client = label  # the span of a library, inside of which the real client's is
         return outgoing
 
@@ -214,53 +284,30 @@ class CallReader:
         if not outgoing.unanswered:  # an earlier attempt of the same call: the last was taken up first
             return self._made(within, label, position)
         client = self._labels[outgoing.client]
-        outgoing.label, outgoing.unanswered = label, False
+        outgoing.label, outgoing.unanswered, outgoing.names = label, False, (self._service[label],)
         if not (client.http_status or client.rpc_status):  # else it has said itself whether the call failed
             outgoing.failed = outgoing.failed or self._failed[label]
         return outgoing
 
     def _made(self, caller: _Node, label: int, position: int) -> _Node:
         caller = caller.too_deep or caller
-        call = _Node(label, position, caller.label, failed=self._failed[label], depth=caller.depth + 1)
+        names = (self._service[label],)
+        call = _Node(label, position, names, failed=self._failed[label], depth=caller.depth + 1)
         if call.depth == MAX_DEPTH:
             call.too_deep = caller
         caller.calls.append(call)
         return call
 
 
-def api_of(label: SpanLabel, client: SpanLabel | None = None) -> str:
-    """What a server's span says was called; what only the client knows, its span adds."""
-    halves = (label, client) if client is not None else (label,)
-    if rpc_method := _first(half.rpc_method for half in halves):
-        return rpc_method.rpartition("/")[2] or rpc_method
-    if path := label.http_route or label.url_path or (client.url_path if client is not None else ""):
-        return f"{_first(half.http_method for half in halves)} {path}".lstrip()
-    # Jaeger's clients tell of gRPC by the span's name alone: `/user.User/CheckUser` is `CheckUser`, as everywhere.
-    return _GRPC_NAME.sub(r"\1", label.name) or UNKNOWN
+@dataclass(frozen=True, slots=True)
+class _Spans:
+    """A trace, read but not yet compared with others."""
 
-
-def component_of(label: SpanLabel) -> tuple[Component, str]:
-    """What kind of thing was called, and by or on what (CAST §3.4.2's component and framework)."""
-    if system := label.db_system.lower():
-        return (Component.CACHE if system in _CACHES else Component.DATABASE), system
-    if label.messaging_system:
-        return Component.QUEUE, label.messaging_system.lower()
-    if label.rpc_system or label.rpc_method:
-        return Component.RPC, label.rpc_system.lower()
-    if label.http_method or label.http_route or label.url_path:
-        return Component.HTTP, "http"
-    return Component.UNKNOWN, ""
-
-
-def _remote_point(client: SpanLabel) -> Point:
-    """Whom a client's span speaks of: a data store, a queue, or a service that exports nothing."""
-    if client.db_system:
-        operation = " ".join(filter(None, (client.db_operation, client.db_collection)))
-        return Point(client.peer or client.db_system, operation or client.name or UNKNOWN)
-    if client.messaging_system:
-        operation = " ".join(filter(None, (client.messaging_operation or "publish", client.messaging_destination)))
-        return Point(client.peer or client.messaging_system, operation)
-    return Point(client.peer or UNKNOWN, api_of(client))
+    request: _Node
+    orphans: list[_Node]
+    whole: bool
+    headless: bool
+    joined: int
 
 
 def _callers_first(request: _Node) -> list[_Node]:
@@ -282,7 +329,3 @@ def _is_noise(label: SpanLabel) -> bool:
     return label.service in _MESH_SERVICES or (
         label.name.startswith("async ") and _MESH_CALL.match(label.name) is not None
     )
-
-
-def _first(texts: Iterable[str]) -> str:
-    return next(filter(None, texts), "")

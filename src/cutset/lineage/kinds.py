@@ -2,13 +2,14 @@
 
 A call that is only made when another call of the same caller failed is a fallback, seen in the wild; a call that failed
 while its caller answered well, without having asked the same again, is a failure that was tolerated in the wild.
+Of a call whose caller is unknown, neither can be told.
 """
 
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from cutset.model.call_tree import CallTree, Component, Role
+from cutset.model.call_tree import UNKNOWN, UNKNOWN_CALLER, CallTree, Component, Role
 from cutset.model.point import Point
 
 _CHANCE = 0.05  # that what looks like a fallback is none: a false one misleads more than a missing one
@@ -18,7 +19,7 @@ _CHANCE = 0.05  # that what looks like a fallback is none: a false one misleads 
 class CallUse:
     """How the requests of a class use one API, as called by one other."""
 
-    caller: Point
+    caller: Point  # or UNKNOWN_CALLER
     callee: Point
     component: Component
     role: Role
@@ -79,13 +80,20 @@ def call_uses(kinds: Mapping[CallTree, int]) -> tuple[CallUse, ...]:
         good += traces * (not tree.failed)
         for call in tree.walk():
             callers.setdefault(call.point, _Caller()).add(call, traces)
-        for key in {(caller.point, callee.point) for caller, callee in tree.edges()}:
+        orphans = [orphan for orphan in tree.orphans if orphan.point.api != UNKNOWN]
+        edges = {(caller.point, callee.point) for caller, callee in tree.edges()}
+        for key in edges | {(UNKNOWN_CALLER, orphan.point) for orphan in orphans}:
             count = counts.setdefault(key, _Count(Component.UNKNOWN))
             count.traces += traces
             count.in_calm_traces += traces * is_calm
             count.in_good_traces += traces * (not tree.failed)
         for caller in tree.walk():
             _add(counts, caller, traces)
+        for orphan in orphans:
+            count = counts[UNKNOWN_CALLER, orphan.point]
+            count.component, count.without_failure = orphan.component, True
+            count.calls += traces
+            count.failures += traces * orphan.failed
     uses = []
     for (calling, called), count in sorted(counts.items()):
         role = Role.SOMETIMES

@@ -30,8 +30,12 @@ def as_the_mesh_names(api: str) -> str:
     method, space, path = api.partition(" /")
     if not space:
         return api
-    segments = ("*" if is_placeholder(each) or _VARIES.fullmatch(each) else each for each in f"/{path}".split("/"))
-    return normalise_api(method, "/".join(segments), grpc=False)
+    return normalise_api(method, starred(f"/{path}"), grpc=False)
+
+
+def starred(route: str) -> str:
+    """A route with `*` for each segment that varies, as calls are named; a path has none."""
+    return "/".join("*" if is_placeholder(each) or _VARIES.fullmatch(each) else each for each in route.split("/"))
 
 
 def names_by_route(spans: Sequence[Span]) -> ApiNames:

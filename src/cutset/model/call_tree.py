@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from cutset.model.point import Point
 
+UNKNOWN = "unknown"  # an API, or a callee, of which the trace tells nothing
+UNKNOWN_CALLER = Point("", "")  # of a call that no span tells who made
+
 
 class Component(StrEnum):
     """What kind of thing was called (CAST §3.4.2)."""
@@ -31,6 +34,10 @@ class CallTree:
     """A call with the calls that its service made to answer it; the root is the request itself.
 
     Calls are sorted, not in order of time: two executions with equal trees did the same.
+
+    A request may have *orphans*, calls that were made within it by nobody knows whom. They count wherever calls are
+    counted, and make no edge: whoever is asked for their caller says `UNKNOWN_CALLER`, whose names are empty. An orphan
+    whose API is unknown is work that a service did for an unknown call: it is no call itself, but its caller's part.
     """
 
     point: Point  # service and API that were called; no caller, replica or occurrence
@@ -38,15 +45,21 @@ class CallTree:
     component: Component = Component.UNKNOWN
     calls: tuple["CallTree", ...] = ()
     framework: str = ""  # grpc, http, redis, postgresql, kafka, …: what carried or served it
+    orphans: tuple["CallTree", ...] = ()  # of the request alone
 
     def walk(self) -> Iterator["CallTree"]:
-        """This call and all inside it, callers first."""
+        """This call and all inside it, callers first; then its orphans."""
         pending = [self]
         while pending:
             tree = pending.pop()
             yield tree
-            pending.extend(reversed(tree.calls))
+            pending.extend(reversed((*tree.calls, *tree.orphans)))
+
+    def callees(self) -> Iterator["CallTree"]:
+        """Each call inside this one, whether or not its caller is known."""
+        yield from (orphan for orphan in self.orphans if orphan.point.api != UNKNOWN)
+        yield from (callee for _, callee in self.edges())
 
     def edges(self) -> Iterator[tuple["CallTree", "CallTree"]]:
-        """Each call inside this one, after the call that made it."""
+        """Each call inside this one whose caller is known, after the call that made it."""
         return ((caller, callee) for caller in self.walk() for callee in caller.calls)

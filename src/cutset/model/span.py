@@ -25,6 +25,7 @@ KEPT_ATTRIBUTES: Mapping[str, str] = {
     "messaging.operation.name": "messaging_operation",
     "messaging.destination.name": "messaging_destination",
     "peer.service": "peer",
+    "cutset.sidecar": "sidecar",  # `true`, of a proxy beside a service, whose name it may give otherwise than itself
 }
 
 # The codes by which a server says that it failed, after OpenTelemetry's semantic conventions for server spans. The
@@ -88,7 +89,8 @@ class SpanLabel:
     messaging_system: str = ""
     messaging_operation: str = ""
     messaging_destination: str = ""
-    peer: str = ""
+    peer: str = ""  # whom a client calls; on a server's span, who called or under which name
+    sidecar: str = ""
 
 
 def label_values(

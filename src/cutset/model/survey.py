@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cutset.model.call_tree import CallTree
+from cutset.model.call_tree import UNKNOWN, CallTree
 from cutset.model.point import Point
 
 Kinds = Mapping[CallTree, int]  # how many traces had each call structure
@@ -54,6 +54,7 @@ class Survey:
     headless: int = 0  # traces whose beginning is missing, so that they are of no known class
     # Who answered when an API called what its client names so.
     answers: Mapping[tuple[Point, Point], frozenset[Point]] = field(default_factory=dict)
+    joined: int = 0  # spans without a parent in their trace whose caller something else proved
 
     @property
     def traces(self) -> int:
@@ -62,6 +63,16 @@ class Survey:
     @property
     def spans(self) -> int:
         return sum(summary.spans for summary in self.classes.values())
+
+    @property
+    def orphans(self) -> int:
+        """Calls whose caller nobody knows."""
+        return sum(
+            traces * sum(orphan.point.api != UNKNOWN for orphan in tree.orphans)
+            for summary in self.classes.values()
+            for kinds in (summary.kinds, summary.torn)
+            for tree, traces in kinds.items()
+        )
 
     @property
     def kinds(self) -> Kinds:

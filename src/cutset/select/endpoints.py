@@ -1,7 +1,8 @@
 """Where to inject (CAST §3.4.2): endpoints, and what is left of them after pruning.
 
 An endpoint is (component, framework, method): the same operation through another library fails in another way and is
-handled by other code. Services that share a library share its handling of failures, so that a few of them stand for
+handled by other code. Methods of services are those of one service: that two have a `GET /health` makes them no
+endpoint in common. Services that share a library share its handling of failures, so that a few of them stand for
 all; and within one trace the last call of an endpoint finds the system in its most advanced state.
 """
 
@@ -10,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cutset.model.call_tree import CallTree, Component
+from cutset.model.call_tree import UNKNOWN, UNKNOWN_CALLER, CallTree, Component
 from cutset.model.point import Point
 from cutset.model.survey import Survey
 from cutset.select.complexity import most_complex_first
@@ -23,9 +24,11 @@ class Endpoint:
     component: Component
     framework: str
     method: str
+    service: str = ""  # whose method it is; of data stores and queues it does not matter
 
     def __str__(self) -> str:
-        return f"{self.component}/{self.framework or 'unknown'}/{self.method}"
+        of_service = f"{self.service}/" if self.service else ""
+        return f"{self.component}/{self.framework or 'unknown'}/{of_service}{self.method}"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,7 +42,7 @@ class InjectionTarget:
 
 @dataclass(frozen=True, slots=True)
 class EndpointChoice:
-    used: Mapping[Endpoint, Mapping[str, int]]  # how often which service called it
+    used: Mapping[Endpoint, Mapping[str, int]]  # how often which service called it; "" where that is not known
     targets: Sequence[InjectionTarget]
     trace_ids: Mapping[str, str]  # of the trace that shows a request class
 
@@ -57,8 +60,9 @@ def choose_endpoints(survey: Survey, *, classes: int, services_each: int, rng: r
 
 def endpoint_of(call: CallTree) -> Endpoint:
     """Of data stores and queues the operation alone: on which table or topic does not change how a library fails."""
-    method = call.point.api.partition(" ")[0] if call.component in _OPERATIONS else call.point.api
-    return Endpoint(call.component, call.framework, method)
+    if call.component in _OPERATIONS:
+        return Endpoint(call.component, call.framework, call.point.api.partition(" ")[0])
+    return Endpoint(call.component, call.framework, call.point.api, call.point.service)
 
 
 def endpoints(kinds: Mapping[CallTree, int]) -> Counter[tuple[Endpoint, str]]:
@@ -67,6 +71,9 @@ def endpoints(kinds: Mapping[CallTree, int]) -> Counter[tuple[Endpoint, str]]:
     for tree, traces in kinds.items():
         for caller, callee in tree.edges():
             counts[endpoint_of(callee), caller.point.service] += traces
+        for orphan in tree.orphans:
+            if orphan.point.api != UNKNOWN:
+                counts[endpoint_of(orphan), UNKNOWN_CALLER.service] += traces
     return counts
 
 

@@ -30,11 +30,12 @@ def rankings(kinds: Mapping[CallTree, int], preference: Preference) -> dict[Rank
 def trace_kinds(kinds: Mapping[CallTree, int]) -> list[TraceKind]:
     """For APIRank, which looks at which APIs call which, not how often.
 
-    The request itself is no API: it is no candidate for a fault. The paper's example counts it as one.
+    The request itself is no API: it is no candidate for a fault. The paper's example counts it as one. A call of an
+    unknown caller is a call of its API, and an edge of none.
     """
     seen: Counter[tuple[frozenset[Point], Edges]] = Counter()
     for tree, traces in kinds.items():
-        apis = frozenset(callee.point for _, callee in tree.edges())
+        apis = frozenset(callee.point for callee in tree.callees())
         calls = frozenset((caller.point, callee.point) for caller, callee in tree.edges() if caller.point in apis)
         seen[apis, calls] += traces
     return [TraceKind(apis, calls, traces) for (apis, calls), traces in seen.items() if apis]
@@ -44,8 +45,10 @@ def static_rank(kinds: Iterable[CallTree]) -> dict[Point, float]:
     """*Static*: APIs that more others call come first."""
     callers: dict[Point, set[Point]] = {}
     for tree in kinds:
+        for callee in tree.callees():
+            callers.setdefault(callee.point, set())
         for caller, callee in tree.edges():
-            callers.setdefault(callee.point, set()).update({caller.point} - {callee.point})
+            callers[callee.point].update({caller.point} - {callee.point})
     return _scaled({api: len(of_api) for api, of_api in callers.items()})
 
 
@@ -53,11 +56,11 @@ def dynamic_rank(kinds: Mapping[CallTree, int]) -> dict[Point, float]:
     """*Dynamic*: APIs that are called more often come first."""
     times: Counter[Point] = Counter()
     for tree, traces in kinds.items():
-        for _, callee in tree.edges():
+        for callee in tree.callees():
             times[callee.point] += traces
     return _scaled(times)
 
 
 def _scaled(scores: Mapping[Point, int]) -> dict[Point, float]:
-    highest = max(scores.values(), default=1)
+    highest = max(scores.values(), default=1) or 1
     return {api: score / highest for api, score in scores.items()}

@@ -18,7 +18,7 @@ def merged(*parts: Survey) -> Survey:
         for key, summary in part.classes.items():
             summaries[key].append(summary)
     classes = {key: class_of(of_class) for key, of_class in summaries.items()}
-    return Survey(classes, sum(part.headless for part in parts), answers)
+    return Survey(classes, sum(part.headless for part in parts), answers, joined=sum(part.joined for part in parts))
 
 
 def class_of(parts: Sequence[ClassSummary]) -> ClassSummary:
@@ -77,6 +77,7 @@ def _with_meant(tree: CallTree, meant: Mapping[tuple[Point, Point], Point]) -> C
         inner = _with_meant(call, meant)
         point = meant.get((tree.point, call.point), call.point)
         calls.append(inner if point == call.point else replace(inner, point=point))
-    if all(new is old for new, old in zip(calls, tree.calls, strict=True)):
+    orphans = [_with_meant(orphan, meant) for orphan in tree.orphans]
+    if all(new is old for new, old in zip([*calls, *orphans], [*tree.calls, *tree.orphans], strict=True)):
         return tree
-    return replace(tree, calls=tuple(sorted(calls)))
+    return replace(tree, calls=tuple(sorted(calls)), orphans=tuple(sorted(orphans)))

@@ -64,9 +64,10 @@ def _survey_range(part: TraceRange, templates: Templates, settings: SurveySettin
         reader = CallReader(batch.labels)
         # Traces that entered alike and did the same, by the identity of what the reader gives for all of them.
         alike: dict[tuple[int, int, bool], tuple[TraceReading, list[Shape]]] = {}
-        headless = 0
+        headless = joined = 0
         for shape in batch.shapes:
             reading = reader.read(shape.labels, shape.parents)
+            joined += shape.traces * reading.joined
             if reading.headless:
                 headless += shape.traces
             else:
@@ -76,7 +77,8 @@ def _survey_range(part: TraceRange, templates: Templates, settings: SurveySettin
             group = _group(batch.labels[reading.entry], reading, same, settings)
             groups[f"{group.summary.service} {group.summary.name}"].append(group)
         classes = {key: _class_of(of_class, reader) for key, of_class in groups.items()}
-        return Survey(classes, headless, {call: frozenset(points) for call, points in reader.answers.items()})
+        answers = {call: frozenset(points) for call, points in reader.answers.items()}
+        return Survey(classes, headless, answers, joined)
 
 
 def _canonical(label: SpanLabel, templates: Templates) -> SpanLabel:

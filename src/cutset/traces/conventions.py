@@ -160,6 +160,11 @@ def _grpc_component(component: str) -> str:
     return "grpc" if component.lower() == "grpc" else ""
 
 
+def _sidecar_node(node: str) -> str:
+    """Istio's proxies say what they are: `sidecar~10.0.0.7~cart-5f~shop.svc`; gateways are `router~…`."""
+    return "true" if node.startswith("sidecar~") else ""
+
+
 def _always(text: str) -> Callable[[str], str]:
     return lambda _value: text
 
@@ -205,6 +210,8 @@ _RULES: dict[str, tuple[_Rule, ...]] = {
     "server.address": (("peer.service", _host),),
     "net.peer.name": (("peer.service", _host),),
     "peer.hostname": (("peer.service", _host),),
+    "cutset.attempt": (("cutset.sidecar", _always("true")),),  # as all sidecars of ours say
+    "node_id": (("cutset.sidecar", _sidecar_node),),
     "upstream_cluster": (("peer.service", _outbound_host),),
     "upstream_cluster.name": (("peer.service", _outbound_host),),
 }

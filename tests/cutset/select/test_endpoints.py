@@ -19,9 +19,9 @@ def chosen(representatives: dict[str, list[tuple[str, CallTree]]], services_each
 
 
 def test_the_same_method_by_another_framework_is_another_endpoint() -> None:
-    assert str(endpoint_of(rpc("user", "Find"))) == "rpc/grpc/Find"
-    assert str(endpoint_of(rpc("user", "Find", "dubbo"))) == "rpc/dubbo/Find"
-    assert str(endpoint_of(CallTree(Point("x", "go")))) == "unknown/unknown/go"
+    assert str(endpoint_of(rpc("user", "Find"))) == "rpc/grpc/user/Find"
+    assert str(endpoint_of(rpc("user", "Find", "dubbo"))) == "rpc/dubbo/user/Find"
+    assert str(endpoint_of(CallTree(Point("x", "go")))) == "unknown/unknown/x/go"
 
 
 def test_of_a_data_store_the_operation_is_the_method() -> None:
@@ -54,4 +54,24 @@ def test_a_few_services_stand_for_all_that_use_an_endpoint() -> None:
 def test_an_endpoint_is_tested_once_per_service_however_many_requests_use_it() -> None:
     calls = {"GET /": [("cart", rpc("user", "Find"))], "POST /": [("cart", rpc("user", "Find"))]}
 
-    assert chosen(calls) == ["rpc/grpc/Find cart>user/Find GET /"]
+    assert chosen(calls) == ["rpc/grpc/user/Find cart>user/Find GET /"]
+
+
+def test_equal_methods_of_two_services_are_two_endpoints() -> None:
+    health = [("web", rpc("user", "Check")), ("web", rpc("cart", "Check"))]
+
+    assert chosen({"GET /": health}) == [
+        "rpc/grpc/cart/Check web>cart/Check GET /",
+        "rpc/grpc/user/Check web>user/Check GET /",
+    ]
+
+
+def test_an_endpoint_whose_caller_is_unknown_is_used_by_nobody_in_particular() -> None:
+    unknown_work = CallTree(Point("ad", "unknown"), calls=(query("SELECT a"),))
+    tree = CallTree(Point("web", "page"), orphans=(rpc("user", "Find"), unknown_work))
+
+    assert endpoints({tree: 2}) == {
+        (Endpoint(Component.RPC, "grpc", "Find", "user"), ""): 2,
+        (Endpoint(Component.DATABASE, "postgresql", "SELECT"), "ad"): 2,
+    }
+    assert chosen({"GET /": [("", rpc("user", "Find"))]}) == ["rpc/grpc/user/Find user/Find GET /"]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from cutset.lineage.kinds import CallUse, call_uses
-from cutset.model.call_tree import CallTree, Component, Role
+from cutset.model.call_tree import UNKNOWN_CALLER, CallTree, Component, Role
 from cutset.model.point import Point
 from cutset.model.survey import Kinds
 from cutset.report.drawing.graph import Edge, Node, ServiceGraph
@@ -22,9 +22,10 @@ def graph_of(classes: Iterable[Kinds]) -> ServiceGraph:
         for tree, traces in of_class.items():
             kinds[tree] += traces
         for use in call_uses(of_class):
-            uses[use.caller.service, use.callee.service].append(use)
+            if use.caller != UNKNOWN_CALLER:
+                uses[use.caller.service, use.callee.service].append(use)
     entries = {tree.point.service for tree in kinds}
-    components = {callee.point.service: callee.component for tree in kinds for _, callee in tree.edges()}
+    components = {callee.point.service: callee.component for tree in kinds for callee in tree.callees()}
     calls: dict[str, int] = defaultdict(int)
     failures: dict[str, int] = defaultdict(int)
     for tree, traces in kinds.items():

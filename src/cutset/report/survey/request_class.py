@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from cutset.lineage.kinds import CallUse, call_uses
-from cutset.model.call_tree import CallTree
+from cutset.model.call_tree import UNKNOWN_CALLER, CallTree
 from cutset.model.survey import ClassSummary
 from cutset.model.wording import count
 from cutset.report.printable import printable
@@ -35,7 +35,7 @@ def to_lines(name: str, summary: ClassSummary) -> Iterator[str]:
 
 
 def kind_in_words(tree: CallTree, traces: int) -> str:
-    calls = sum(1 for _ in tree.edges())
+    calls = sum(1 for _ in tree.callees())
     failed = [str(call.point) for call in tree.walk() if call.failed]
     but = f", failed: {', '.join(failed)}" if failed else ""
     return f"{traces:,} × {count(calls, 'call')}{but}"
@@ -45,7 +45,7 @@ def to_document(name: str, summary: ClassSummary, traces: int, weights: Weights)
     return summary_document(name, summary, traces, weights) | {
         "calls": [
             {
-                "caller": str(use.caller),
+                "caller": "" if use.caller == UNKNOWN_CALLER else str(use.caller),
                 "callee": str(use.callee),
                 "component": use.component,
                 "when": use.role,

@@ -8,9 +8,9 @@ CHOICE = find_endpoints(surveyed_shop())
 
 def test_targets_are_listed_with_the_class_that_shows_them() -> None:
     assert list(to_lines(CHOICE)) == [
-        "[bold]endpoint          inject at         seen in[/]",
-        "cache/redis/GET   web>redis/GET     GET /cart",
-        "rpc/grpc/GetCart  web>cart/GetCart  GET /cart",
+        "[bold]endpoint               inject at         seen in[/]",
+        "cache/redis/GET        web>redis/GET     GET /cart",
+        "rpc/grpc/cart/GetCart  web>cart/GetCart  GET /cart",
         "\n[dim]2 targets for 2 endpoints, which services use in 2 places.[/]",
     ]
 
@@ -19,7 +19,7 @@ def test_the_document_has_targets_with_a_trace_and_endpoints_with_their_users() 
     document = to_document(CHOICE)
     assert document["endpoints"][0] == {"endpoint": "cache/redis/GET", "services": {"web": 20}}
     assert document["targets"][1] == {
-        "endpoint": "rpc/grpc/GetCart",
+        "endpoint": "rpc/grpc/cart/GetCart",
         "point": "web>cart/GetCart",
         "request_class": "GET /cart",
         "trace_id": "5a",
