@@ -34,6 +34,8 @@ def stage_spans(staging: Path, spans: Iterable[Span]) -> Staged:
 
 def stage_rows(staging: Path, rows: Sequence[SpanRow]) -> Staged:
     """Writes spans to a file that a commit will sort in. Runs in any process: pass its result to `Ingest.adopt`."""
+    if not rows:
+        return Staged("", 0, of_one_hour=False)
     file = staging / f"{uuid4().hex}.parquet"
     spans, labels = _columns(rows)
     values = ", ".join(name if name in (spans | labels) else f"'' AS {name}" for name in COLUMNS)
