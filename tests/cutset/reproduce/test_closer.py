@@ -4,7 +4,7 @@ from pathlib import Path
 from tests.samples.toy_language import log_of, toy_case, toy_state
 
 from cutset.model.reproduction.event import RoundFinished, RoundStage
-from cutset.reproduce.closer import PATIENCE, come_closer
+from cutset.reproduce.closer import PATIENCE_MESSAGES, come_closer
 from cutset.reproduce.explore import explore
 from cutset.reproduce.prepare import prepare
 from cutset.reproduce.state import ReproductionState
@@ -64,7 +64,7 @@ def test_it_is_more_patient_while_the_log_differs(tmp_path: Path) -> None:
     best = min(state.reproductions, key=state.likeness)
     assert best.unlike
     last_success = max(best.number, state.reproductions[0].number)
-    assert rounds[-1].number - last_success == 3 * PATIENCE
+    assert rounds[-1].number - last_success == 3 * PATIENCE_MESSAGES
 
 
 def test_no_more_rounds_than_the_search_has(tmp_path: Path) -> None:

@@ -34,7 +34,10 @@ def test_classes_calls_and_representatives_are_found(ranges: Sequence[TraceRange
     assert set(found.classes) == {"GET /cart", "GET /user/*/orders"}
     cart = found.classes["GET /cart"]
     assert len(cart.kinds) == 2  # with and without the fallback
-    assert [str(call.point) for _, call in cart.representative.calls] == ["redis(web)/GET", "postgresql(web)/SELECT carts"]
+    assert [str(call.point) for _, call in cart.representative.calls] == [
+        "redis(web)/GET",
+        "postgresql(web)/SELECT carts",
+    ]
     assert cart.components == sum(traces * (2 + (len(tree.calls) > 1)) for tree, traces in cart.kinds.items())
 
 

@@ -87,8 +87,10 @@ def exceptions_by_text(records: Iterable[LogRecord], library: Library) -> list[t
 
 
 def _said(pattern: str, text: str) -> re.Match[str] | None:
-    """At the end of a line, after a colon or nothing: as `str` of an exception is logged."""
-    return re.search(rf"(?:^|: ?|[(\[`'\"])({pattern})[)\]`'\"]?$", text, re.MULTILINE)
+    """At the end of a line, after a colon or nothing; or after a colon, to the end of a sentence: as `str` of an
+    exception is logged."""
+    at_end = rf"(?:^|: ?|[(\[`'\"])({pattern})[)\]`'\"]?$"
+    return re.search(at_end, text, re.MULTILINE) or re.search(rf": ({pattern})(?:(?<=\.)|[.;,]) ", text)
 
 
 def _raised_class(raised: RaisedText, package: str, library: Library) -> str:

@@ -80,6 +80,10 @@ def test_a_text_without_a_type_is_that_of_whoever_raises_it(tmp_path):
         "order 7 timed out": [],
         "database is locked by order 7": [],
         "Connection closed by server. Trying again": [],
+        "no answer: Connection closed by server. Trying again": [
+            ("wires.errors.ConnectionError", "Connection closed by server.")
+        ],
+        "no answer: database is locked, trying again": [("sqlite3.OperationalError", "database is locked")],
     }.items():
         assert exceptions_by_text(logged(message), known) == found, message
 
