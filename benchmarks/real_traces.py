@@ -21,7 +21,7 @@ from cutset.model.call_tree import CallTree
 from cutset.model.steps import finished
 from cutset.model.survey import Survey
 from cutset.store.manifest import open_spans
-from cutset.store.shapes import trace_ranges
+from cutset.store.ranges import trace_ranges
 from cutset.store.spans import begin_ingest
 from cutset.survey.run import SurveySettings, survey
 from cutset.traces.files.find import find_files

@@ -20,7 +20,7 @@ from cutset.model.span import Span, SpanKind
 from cutset.model.steps import finished
 from cutset.model.survey import Survey
 from cutset.store.manifest import open_spans
-from cutset.store.shapes import trace_ranges
+from cutset.store.ranges import trace_ranges
 from cutset.store.spans import begin_ingest
 from cutset.survey.run import SurveySettings, survey
 from cutset.traces.files.read import read_file

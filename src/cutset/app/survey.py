@@ -19,7 +19,9 @@ from cutset.select.endpoints import EndpointChoice, choose_endpoints
 from cutset.select.rankings import Ranking, rankings
 from cutset.select.workflows import CriticalWorkflows, critical_workflows
 from cutset.store.manifest import SpanStore, open_spans
-from cutset.store.shapes import Totals, totals, trace_ranges
+from cutset.store.parquet import END_OF_TIME_NS
+from cutset.store.ranges import trace_ranges
+from cutset.store.shapes import Totals, totals
 from cutset.survey.run import PartsRead, SurveySettings, survey
 from cutset.survey.workers import open_executor
 
@@ -39,9 +41,9 @@ def survey_traces(
     stored = open_spans(store)
     if not stored.spans:
         raise no_traces(store)
-    ranges = trace_ranges(stored, since_ns=since_ns, until_ns=stored.last_ns + 1 if until_ns is None else until_ns)
+    ranges = trace_ranges(stored, since_ns=since_ns, until_ns=END_OF_TIME_NS if until_ns is None else until_ns)
     with open_executor(workers or str(min(len(ranges), os.cpu_count() or 1) or 1)) as executor:
-        result = yield from survey(ranges, settings, executor)
+        result = yield from survey(ranges, settings, executor, stored.folder)
     if not result.traces:
         raise UsageError(
             f"No traces in `{store}` are of that time", hint="`cutset traces` shows of which time there are some"

@@ -136,11 +136,13 @@ def learn(counts: Iterable[tuple[str, str, str, int]], routes: Iterable[tuple[st
     return PathCounts({service: _bounded(known) for service, known in paths.items()}, _bounded_routes(routes))
 
 
-def merge(first: PathCounts, second: PathCounts) -> PathCounts:
-    merged = dict(first.paths)
-    for service, paths in second.paths.items():
-        merged[service] = _bounded(merged[service] | paths) if service in merged else paths
-    return PathCounts(merged, _bounded_routes(first.routes | second.routes))
+def merge(*parts: PathCounts) -> PathCounts:
+    paths: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
+    for part in parts:
+        for service, found in part.paths.items():
+            paths[service] |= found
+    routes = frozenset[tuple[str, str]]().union(*(part.routes for part in parts))
+    return PathCounts({service: _bounded(found) for service, found in paths.items()}, _bounded_routes(routes))
 
 
 def templates_of(counts: PathCounts) -> Templates:

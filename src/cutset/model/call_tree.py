@@ -29,8 +29,12 @@ class Role(StrEnum):
     AFTER_FAILURE = "after-failure"  # only when another call of the same caller failed: a fallback
 
 
+class _Hashed:
+    __slots__ = ("_hash",)
+
+
 @dataclass(frozen=True, slots=True, order=True)
-class CallTree:
+class CallTree(_Hashed):
     """A call with the calls that its service made to answer it; the root is the request itself.
 
     Calls are sorted, not in order of time: two executions with equal trees did the same.
@@ -46,6 +50,15 @@ class CallTree:
     calls: tuple["CallTree", ...] = ()
     framework: str = ""  # grpc, http, redis, postgresql, kafka, …: what carried or served it
     orphans: tuple["CallTree", ...] = ()  # of the request alone
+
+    def __hash__(self) -> int:
+        """Worked out once: trees are counted everywhere, and share most of what is inside them."""
+        try:
+            return self._hash
+        except AttributeError:
+            found = hash((self.point, self.failed, self.component, self.calls, self.framework, self.orphans))
+            object.__setattr__(self, "_hash", found)
+            return found
 
     def walk(self) -> Iterator["CallTree"]:
         """This call and all inside it, callers first; then its orphans."""

@@ -154,6 +154,8 @@ def _sweep(stored: SpanStore) -> None:
     """Removes the files that the manifest does not list."""
     shutil.rmtree(stored.folder / "staging", ignore_errors=True)
     keep_files(stored.folder, "*T*/*.parquet", {part.file for part in stored.parts})
+    for left in (*stored.folder.glob("*.new"), *stored.folder.glob("*/*.new")):
+        left.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -25,14 +25,19 @@ def read_file(folder: Path, name: str) -> bytes:
 
 
 def replace_file(folder: Path, name: str, content: bytes) -> None:
-    """In one step, which outlives a loss of power."""
-    written = folder / "staging" / f"{uuid4().hex}.new"
-    written.write_bytes(content)
-    move_in(written, folder, name)
+    """In one step, which outlives a loss of power. What is left of one that was killed ends in `.new`."""
+    target = folder / name
+    target.parent.mkdir(exist_ok=True)
+    written = target.with_name(f"{uuid4().hex}.new")
+    try:
+        written.write_bytes(content)
+        move_in(written, folder, name)
+    finally:
+        written.unlink(missing_ok=True)
 
 
 def move_in(file: Path, folder: Path, name: str) -> None:
-    """Moves a finished file of `staging/` to its place."""
+    """Moves a finished file of this machine to its place."""
     target = folder / name
     target.parent.mkdir(exist_ok=True)
     _sync(file)
@@ -48,6 +53,13 @@ def keep_files(folder: Path, pattern: str, names: Collection[str]) -> None:
     for inner in folder.glob(f"{pattern.partition('/')[0]}/"):
         with contextlib.suppress(OSError):  # it is not empty
             inner.rmdir()
+
+
+def keep_latest(folder: Path, pattern: str, most: int, always: Collection[str]) -> None:
+    """Removes files of that pattern, the oldest first, until there are no more than so many beside those to keep."""
+    others = [file for file in folder.glob(pattern) if f"{file.parent.name}/{file.name}" not in always]
+    for file in sorted(others, key=lambda file: file.stat().st_mtime_ns, reverse=True)[most:]:
+        file.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:

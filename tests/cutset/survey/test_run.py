@@ -7,7 +7,7 @@ from tests.samples.survey_traces import some_traces
 from cutset.model.steps import finished
 from cutset.model.survey import Survey
 from cutset.store.manifest import open_spans
-from cutset.store.shapes import TraceRange, trace_ranges
+from cutset.store.ranges import TraceRange, trace_ranges
 from cutset.store.spans import begin_ingest
 from cutset.survey.run import PartsRead, SurveySettings, survey
 from cutset.survey.workers import open_executor
@@ -16,10 +16,14 @@ SETTINGS = SurveySettings()
 
 
 @pytest.fixture
-def ranges(tmp_path: Path) -> Sequence[TraceRange]:
-    with begin_ingest(tmp_path) as ingest:
-        ingest.add("generated", some_traces(400))
-    return trace_ranges(open_spans(tmp_path), spans_per_range=80)
+def ranges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sequence[TraceRange]:
+    """Of traces whose spans come in any order, as several collectors send them."""
+    monkeypatch.setattr("cutset.store.sort_in._BLOCK_SPANS", 1)
+    spans = list(some_traces(400))
+    for number in range(6):
+        with begin_ingest(tmp_path) as ingest:
+            ingest.add("generated", spans[number::6])
+    return trace_ranges(open_spans(tmp_path), spans_per_range=1)
 
 
 def surveyed(ranges: Sequence[TraceRange], workers: str = "1") -> Survey:

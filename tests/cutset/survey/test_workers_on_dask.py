@@ -10,7 +10,7 @@ from tests.samples.survey_traces import some_traces
 
 from cutset.model.steps import finished
 from cutset.store.manifest import open_spans
-from cutset.store.shapes import TraceRange, trace_ranges
+from cutset.store.ranges import TraceRange, trace_ranges
 from cutset.store.spans import begin_ingest
 from cutset.survey.run import PartsRead, SurveySettings, survey
 from cutset.survey.workers import open_executor
@@ -29,10 +29,13 @@ def cluster() -> Iterator["distributed.LocalCluster"]:
 
 
 @pytest.fixture
-def ranges(tmp_path: Path) -> Sequence[TraceRange]:
-    with begin_ingest(tmp_path) as ingest:
-        ingest.add("generated", some_traces(600))
-    return trace_ranges(open_spans(tmp_path), spans_per_range=150)
+def ranges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sequence[TraceRange]:
+    monkeypatch.setattr("cutset.store.sort_in._BLOCK_SPANS", 1)
+    spans = list(some_traces(600))
+    for number in range(6):
+        with begin_ingest(tmp_path) as ingest:
+            ingest.add("generated", spans[number::6])
+    return trace_ranges(open_spans(tmp_path), spans_per_range=1)
 
 
 def test_a_cluster_finds_what_one_process_finds(cluster, ranges: Sequence[TraceRange]) -> None:
