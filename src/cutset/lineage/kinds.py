@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from cutset.model.call_tree import UNKNOWN, UNKNOWN_CALLER, CallTree, Component, Role
+from cutset.model.call_tree import UNKNOWN_CALLER, CallTree, Component, Role, occurrences, without_repeats
 from cutset.model.point import Point
 
 _CHANCE = 0.05  # that what looks like a fallback is none: a false one misleads more than a missing one
@@ -74,22 +74,20 @@ def call_uses(kinds: Mapping[CallTree, int]) -> tuple[CallUse, ...]:
     counts: dict[tuple[Point, Point], _Count] = {}
     callers: dict[Point, _Caller] = {}
     calm = good = 0
-    for tree, traces in kinds.items():
+    for tree, traces in without_repeats(kinds.items()).items():
         is_calm = not any(call.failed for call in tree.walk())
         calm += traces * is_calm
         good += traces * (not tree.failed)
-        for call in tree.walk():
-            callers.setdefault(call.point, _Caller()).add(call, traces)
-        orphans = [orphan for orphan in tree.orphans if orphan.point.api != UNKNOWN]
         edges = {(caller.point, callee.point) for caller, callee in tree.edges()}
-        for key in edges | {(UNKNOWN_CALLER, orphan.point) for orphan in orphans}:
+        for key in edges | {(UNKNOWN_CALLER, orphan.point) for orphan in tree.known_orphans}:
             count = counts.setdefault(key, _Count(Component.UNKNOWN))
             count.traces += traces
             count.in_calm_traces += traces * is_calm
             count.in_good_traces += traces * (not tree.failed)
-        for caller in tree.walk():
-            _add(counts, caller, traces)
-        for orphan in orphans:
+    for call, traces in occurrences(kinds).items():
+        callers.setdefault(call.point, _Caller()).add(call, traces)
+        _add(counts, call, traces)
+        for orphan in call.known_orphans:
             count = counts[UNKNOWN_CALLER, orphan.point]
             count.component, count.without_failure = orphan.component, True
             count.calls += traces

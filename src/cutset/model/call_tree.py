@@ -1,7 +1,8 @@
 """What one request did, as calls of APIs inside calls of APIs."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from cutset.model.point import Point
@@ -70,9 +71,56 @@ class CallTree(_Hashed):
 
     def callees(self) -> Iterator["CallTree"]:
         """Each call inside this one, whether or not its caller is known."""
-        yield from (orphan for orphan in self.orphans if orphan.point.api != UNKNOWN)
+        yield from self.known_orphans
         yield from (callee for _, callee in self.edges())
+
+    @property
+    def known_orphans(self) -> tuple["CallTree", ...]:
+        """Those that are calls."""
+        return tuple(orphan for orphan in self.orphans if orphan.point.api != UNKNOWN)
 
     def edges(self) -> Iterator[tuple["CallTree", "CallTree"]]:
         """Each call inside this one whose caller is known, after the call that made it."""
         return ((caller, callee) for caller in self.walk() for callee in caller.calls)
+
+
+# Traces have most of what they do in common: a million of them may have fifty million calls, and fifty thousand that
+# differ. What follows looks at each of those once.
+
+
+def occurrences(kinds: Mapping[CallTree, int]) -> Counter[CallTree]:
+    """How often each call was made, with all that happened inside it; requests and orphans included."""
+    callees_first: dict[CallTree, None] = {}
+
+    def visit(tree: CallTree) -> None:
+        if tree not in callees_first:
+            for inner in (*tree.calls, *tree.orphans):
+                visit(inner)
+            callees_first[tree] = None
+
+    for tree in kinds:
+        visit(tree)
+    times = Counter(kinds)
+    for tree in reversed(callees_first):
+        for inner in (*tree.calls, *tree.orphans):
+            times[inner] += times[tree]
+    return times
+
+
+def without_repeats(kinds: Iterable[tuple[CallTree, int]]) -> Counter[CallTree]:
+    """The same for who asks only what was done, not how often: of equal calls of one caller, one is left."""
+    single: dict[CallTree, CallTree] = {}
+
+    def once(tree: CallTree) -> CallTree:
+        if tree not in single:
+            calls, orphans = (tuple(sorted({once(inner) for inner in some})) for some in (tree.calls, tree.orphans))
+            found = (
+                tree if (calls, orphans) == (tree.calls, tree.orphans) else replace(tree, calls=calls, orphans=orphans)
+            )
+            single[tree] = single.setdefault(found, found)
+        return single[tree]
+
+    found: Counter[CallTree] = Counter()
+    for tree, traces in kinds:
+        found[once(tree)] += traces
+    return found

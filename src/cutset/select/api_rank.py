@@ -66,15 +66,20 @@ def api_rank(
         return {}
     number = {api: index for index, api in enumerate(apis)}
     ordered = sorted(
-        traces, key=lambda trace: (sorted(number[api] for api in trace.apis), sorted(trace.calls), trace.seen)
+        (
+            sorted(number[api] for api in trace.apis),
+            sorted((number[caller], number[callee]) for caller, callee in trace.calls),
+            trace.seen,
+        )
+        for trace in traces
     )
-    of_trace = np.array([index for index, trace in enumerate(ordered) for _ in trace.apis])
-    api_in_it = np.array([index for trace in ordered for index in sorted(number[api] for api in trace.apis)])
-    calls = sorted({(number[caller], number[callee]) for trace in traces for caller, callee in trace.calls})
+    of_trace = np.array([index for index, (found, *_) in enumerate(ordered) for _ in found])
+    api_in_it = np.array([index for found, *_ in ordered for index in found])
+    calls = sorted({call for _, found, _ in ordered for call in found})
     callers, callees = np.array(calls, dtype=int).reshape(-1, 2).T
     apis_in_trace, traces_with_api = np.bincount(of_trace, minlength=len(ordered)), np.bincount(api_in_it)
     callees_of = np.bincount(callers, minlength=len(apis))
-    votes = np.array([trace.seen if preference is Preference.FREQUENCY else 1 for trace in ordered])
+    votes = np.array([seen if preference is Preference.FREQUENCY else 1 for *_, seen in ordered])
     restart = (1 - _DAMPING) * votes / votes.sum()
     of_apis, of_traces = np.full(len(apis), 1 / len(apis)), np.full(len(ordered), 1 / len(ordered))
     for _ in range(steps):

@@ -1,10 +1,10 @@
 """Which APIs come first: the inputs of APIRank, and the two rankings that MicroFI §6.4 compares it with."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 
-from cutset.model.call_tree import CallTree
+from cutset.model.call_tree import CallTree, occurrences, without_repeats
 from cutset.model.point import Point
 from cutset.select.api_rank import Preference, TraceKind, api_rank
 
@@ -34,29 +34,29 @@ def trace_kinds(kinds: Mapping[CallTree, int]) -> list[TraceKind]:
     unknown caller is a call of its API, and an edge of none.
     """
     seen: Counter[tuple[frozenset[Point], Edges]] = Counter()
-    for tree, traces in kinds.items():
+    for tree, traces in without_repeats(kinds.items()).items():
         apis = frozenset(callee.point for callee in tree.callees())
         calls = frozenset((caller.point, callee.point) for caller, callee in tree.edges() if caller.point in apis)
         seen[apis, calls] += traces
     return [TraceKind(apis, calls, traces) for (apis, calls), traces in seen.items() if apis]
 
 
-def static_rank(kinds: Iterable[CallTree]) -> dict[Point, float]:
+def static_rank(kinds: Mapping[CallTree, int]) -> dict[Point, float]:
     """*Static*: APIs that more others call come first."""
     callers: dict[Point, set[Point]] = {}
-    for tree in kinds:
-        for callee in tree.callees():
-            callers.setdefault(callee.point, set())
-        for caller, callee in tree.edges():
-            callers[callee.point].update({caller.point} - {callee.point})
+    for caller in occurrences(kinds):
+        for callee in caller.calls:
+            callers.setdefault(callee.point, set()).update({caller.point} - {callee.point})
+        for orphan in caller.known_orphans:
+            callers.setdefault(orphan.point, set())
     return _scaled({api: len(of_api) for api, of_api in callers.items()})
 
 
 def dynamic_rank(kinds: Mapping[CallTree, int]) -> dict[Point, float]:
     """*Dynamic*: APIs that are called more often come first."""
     times: Counter[Point] = Counter()
-    for tree, traces in kinds.items():
-        for callee in tree.callees():
+    for caller, traces in occurrences(kinds).items():
+        for callee in (*caller.calls, *caller.known_orphans):
             times[callee.point] += traces
     return _scaled(times)
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from cutset.model.call_tree import CallTree, Component
+from cutset.model.call_tree import CallTree, Component, without_repeats
 from cutset.model.point import Point
 from cutset.select.graphs import Graph
 from cutset.select.subgraphs import Bounds, Subgraph, frequent_subgraphs
@@ -53,7 +53,7 @@ def critical_workflows(
     """`kinds` are traces with how often each was seen; with `overlapping`, also those parts of larger workflows that
     occur in no more traces than these; with `stores`, data stores and queues are services too."""
     graphs: Counter[Graph] = Counter()
-    for tree, traces in kinds:
+    for tree, traces in without_repeats(kinds).items():
         graphs[_graph_of(tree, stores=stores)] += traces
     total = graphs.total()
     bounds = Bounds(

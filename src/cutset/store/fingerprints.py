@@ -1,9 +1,10 @@
 """Which traces are alike, from columns of their spans: a number for each trace tells, and one of them is read for all.
 
 Of a trace, a reader may look at the tree of its spans' labels, and at their order only where something must be guessed:
-if several spans have no parent in the trace, and below a call that is being made, where the first may answer for the
-others. All else that a request does at the same time comes in any order, which would make a shape of almost every
-trace. So a fingerprint adds up what is below each span, with its place only where order counts.
+if several spans have no parent in the trace; below a call that is being made, where the first may answer for the
+others; and where sidecars may have other names for services. All else that a request does at the same time comes in any
+order, which would make a shape of almost every trace. So a fingerprint adds up what is below each span, with its place
+only where order counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +34,8 @@ def shapes_of(columns: _Columns, labels: Sequence[SpanLabel], trace_ids: Sequenc
     """
     internal = np.array([label.kind is SpanKind.INTERNAL for label in labels], dtype=bool)[columns["label"]]
     calls = np.array([label.kind in _CALLING for label in labels], dtype=bool)[columns["label"]]
-    columns = _in_order({**columns, "internal": internal, "calls": calls})
+    sidecar = np.array([bool(label.sidecar) for label in labels], dtype=bool)[columns["label"]]
+    columns = _in_order({**columns, "internal": internal, "calls": calls, "sidecar": sidecar})
     if not len(columns["trace"]):
         return ()
     parents = _parents(columns)
@@ -116,7 +118,7 @@ def _fingerprints(columns: _Columns, parents: _Rows, trace: _Rows, starts: _Rows
     plain = np.flatnonzero(~odd[trace])
     by_depth = plain[np.argsort(depth[plain], kind="stable")]
     levels = np.split(by_depth, np.flatnonzero(np.diff(depth[by_depth])) + 1)
-    places = _places(columns, parents, levels)
+    places = _places(columns, parents, trace, levels)
     found, below = np.zeros(len(starts), dtype=np.uint64), np.zeros(len(parents), dtype=np.uint64)
     for rows in reversed(levels):
         part = _mixed(_mixed(_mixed(labels[rows]) + below[rows]) + places[rows])
@@ -143,13 +145,14 @@ def _depths(parents: _Rows) -> NDArray[np.int32]:
     return depth
 
 
-def _places(columns: _Columns, parents: _Rows, levels: Sequence[_Rows]) -> _Bits:
+def _places(columns: _Columns, parents: _Rows, trace: _Rows, levels: Sequence[_Rows]) -> _Bits:
     """Of each span, where it comes among its siblings if their order counts, else 0; of a root, whether its parent is
     lost."""
     within_call = columns["calls"].copy()
     for rows in levels[1:]:
         passed_on = rows[columns["internal"][rows]]
         within_call[passed_on] = within_call[parents[passed_on]]
+    within_call |= (np.bincount(trace, columns["sidecar"]) > 0)[trace]
     places = (parents == LOST).astype(np.uint64)
     inner = np.flatnonzero(parents >= 0)
     inner = inner[within_call[parents[inner]]]

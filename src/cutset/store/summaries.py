@@ -31,7 +31,9 @@ _PLAIN = (str, int, float, bool)
 _PLAIN_CLASS_FIELDS = [
     name for name, kind in get_type_hints(ClassSummary).items() if kind in _PLAIN and name != "total_ns"
 ]
-_PLAIN_SURVEY_FIELDS = [name for name, kind in get_type_hints(Survey).items() if kind in _PLAIN]
+_SURVEY_FIELDS = get_type_hints(Survey)
+_PLAIN_SURVEY_FIELDS = [name for name, kind in _SURVEY_FIELDS.items() if kind in _PLAIN]
+_NAMES_SURVEY_FIELDS = [name for name, kind in _SURVEY_FIELDS.items() if kind == Mapping[str, frozenset[str]]]
 
 
 def key_of(*facts: object) -> str:
@@ -112,6 +114,9 @@ def survey_to_content(survey: Survey) -> dict[str, Any]:
         "classes": classes,
         "answers": answers,
         "others": {name: getattr(survey, name) for name in _PLAIN_SURVEY_FIELDS},
+        "names": {
+            name: {key: list(values) for key, values in getattr(survey, name).items()} for name in _NAMES_SURVEY_FIELDS
+        },
         "points": [[each.service, each.api] for each in points],
         "nodes": nodes,
     }
@@ -152,7 +157,10 @@ def survey_of_content(content: Mapping[str, Any], known: dict[CallTree, CallTree
         (points[caller], points[named]): frozenset(points[each] for each in found)
         for caller, named, found in content["answers"]
     }
-    return Survey(classes, answers=answers, **content["others"])
+    names = {
+        name: {key: frozenset(values) for key, values in found.items()} for name, found in content["names"].items()
+    }
+    return Survey(classes, answers=answers, **content["others"], **names)
 
 
 def _itself(value: Any) -> Any:

@@ -53,31 +53,36 @@ def concluded(survey: Survey) -> Survey:
     only = {call: point for call, (point, *others) in survey.answers.items() if not others}
     meant = {call: point for call, point in only.items() if call[1] != point}
     entered = Counter(summary.name for summary in survey.classes.values())
-    classes = {}
+    classes, known = dict[str, ClassSummary](), dict[CallTree, CallTree]()
     for summary in survey.classes.values():
-        kinds, torn = (_renamed(kinds, meant) for kinds in (summary.kinds, summary.torn))
+        kinds, torn = (_renamed(kinds, meant, known) for kinds in (summary.kinds, summary.torn))
         name = summary.name if entered[summary.name] == 1 else f"{summary.service} {summary.name}"
         classes[name] = replace(summary, kinds=kinds, torn=torn)
     return replace(survey, classes=classes)
 
 
-def _renamed(kinds: Kinds, meant: Mapping[tuple[Point, Point], Point]) -> Kinds:
-    named = {call[1] for call in meant}
+def _renamed(kinds: Kinds, meant: Mapping[tuple[Point, Point], Point], known: dict[CallTree, CallTree]) -> Kinds:
     renamed: Counter[CallTree] = Counter()
     for tree, traces in kinds.items():
-        affected = any(call.point in named for call in tree.walk())
-        renamed[_with_meant(tree, meant) if affected else tree] += traces
+        renamed[_with_meant(tree, meant, known)] += traces
     return renamed
 
 
-def _with_meant(tree: CallTree, meant: Mapping[tuple[Point, Point], Point]) -> CallTree:
-    """Trees are at most `lineage.call_tree.MAX_DEPTH` deep, so that recursion is safe."""
+def _with_meant(
+    tree: CallTree, meant: Mapping[tuple[Point, Point], Point], known: dict[CallTree, CallTree]
+) -> CallTree:
+    """Each that occurs in many is looked at once. Trees are at most `lineage.call_tree.MAX_DEPTH` deep, so that
+    recursion is safe."""
+    if tree in known:
+        return known[tree]
     calls = []
     for call in tree.calls:
-        inner = _with_meant(call, meant)
+        inner = _with_meant(call, meant, known)
         point = meant.get((tree.point, call.point), call.point)
         calls.append(inner if point == call.point else replace(inner, point=point))
-    orphans = [_with_meant(orphan, meant) for orphan in tree.orphans]
-    if all(new is old for new, old in zip([*calls, *orphans], [*tree.calls, *tree.orphans], strict=True)):
-        return tree
-    return replace(tree, calls=tuple(sorted(calls)), orphans=tuple(sorted(orphans)))
+    orphans = [_with_meant(orphan, meant, known) for orphan in tree.orphans]
+    if any(new is not old for new, old in zip([*calls, *orphans], [*tree.calls, *tree.orphans], strict=True)):
+        known[tree] = replace(tree, calls=tuple(sorted(calls)), orphans=tuple(sorted(orphans)))
+    else:
+        known[tree] = tree
+    return known[tree]

@@ -1,4 +1,10 @@
-from cutset.model.call_tree import CallTree
+import pickle
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cutset.model.call_tree import UNKNOWN, CallTree, occurrences, without_repeats
 from cutset.model.point import Point
 
 
@@ -25,3 +31,53 @@ def test_a_deep_tree_is_walked_without_recursion() -> None:
         deep = call("next", deep)
 
     assert sum(1 for _ in deep.walk()) == 5_001
+
+
+names = st.builds(Point, st.sampled_from("ab"), st.sampled_from(["Get", UNKNOWN]))
+trees = st.recursive(
+    st.builds(CallTree, names, st.booleans()),
+    lambda inner: st.builds(
+        lambda tree, calls, orphans: CallTree(
+            tree.point, tree.failed, calls=tuple(sorted(calls)), orphans=tuple(sorted(orphans))
+        ),
+        inner,
+        st.lists(inner, max_size=3),
+        st.lists(inner, max_size=2),
+    ),
+    max_leaves=12,
+)
+kinds = st.dictionaries(trees, st.integers(1, 5), max_size=4)
+
+
+@given(kinds)
+def test_calls_are_counted_as_often_as_a_walk_meets_them(of_traces: dict[CallTree, int]) -> None:
+    plain: Counter[CallTree] = Counter()
+    for tree, traces in of_traces.items():
+        for call in tree.walk():
+            plain[call] += traces
+
+    assert occurrences(of_traces) == plain
+
+
+@given(kinds)
+def test_without_repeats_traces_have_the_same_calls_by_the_same_callers(of_traces: dict[CallTree, int]) -> None:
+    def done(tree: CallTree) -> tuple[object, ...]:
+        points = frozenset((call.point, call.failed) for call in tree.walk())
+        edges = frozenset((one.point, other.point, other.failed) for one, other in tree.edges())
+        return tree.point, points, edges, frozenset(call.point for call in tree.callees())
+
+    found = without_repeats(of_traces.items())
+    assert sum(found.values()) == sum(of_traces.values())
+    assert all(len(set(call.calls)) == len(call.calls) for tree in found for call in tree.walk())
+    before, after = Counter[object](), Counter[object]()
+    for tree, traces in of_traces.items():
+        before[done(tree)] += traces
+    for tree, traces in found.items():
+        after[done(tree)] += traces
+    assert before == after
+
+
+def test_what_is_inside_is_compared_once_and_in_every_process_anew() -> None:
+    assert hash(TREE) == hash(call("web", call("cart", call("redis")), call("ad")))
+    assert pickle.loads(pickle.dumps(TREE)) == TREE
+    assert {TREE: 1}[pickle.loads(pickle.dumps(TREE))] == 1

@@ -12,8 +12,9 @@ from cutset.model.span import SpanKind, SpanLabel
 from cutset.store.fingerprints import shapes_of
 
 LABELS = [
-    SpanLabel(service, name, kind, error)
+    SpanLabel(service, name, kind, error, sidecar=sidecar)
     for service in ("cart", "shop", "")
+    for sidecar in ("", "true")
     for kind in SpanKind
     for name, error in (("get", False), ("put", False), ("get", True))
 ]
@@ -24,10 +25,11 @@ LABELS.sort()
 def traces(draw: st.DrawFn) -> list[tuple[int, int, int]]:
     """Label, parent and start of spans: any trees, cycles and lost parents."""
     size = draw(st.integers(1, 7))
-    torn = draw(st.booleans())
+    torn, meshed = draw(st.booleans()), draw(st.booleans())
+    labels = [number for number, label in enumerate(LABELS) if meshed or not label.sidecar]
     return [
         (
-            draw(st.integers(0, len(LABELS) - 1)),
+            draw(st.sampled_from(labels)),
             draw(st.sampled_from([ROOT, LOST, *range(size)]) if torn or not at else st.integers(0, at - 1)),
             draw(st.integers(0, 3)),
         )
