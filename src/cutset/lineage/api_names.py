@@ -39,6 +39,8 @@ def api_of(*halves: SpanLabel) -> str:
         return rpc_method.rpartition("/")[2] or rpc_method
     if path := _first(half.http_route for half in halves) or _first(half.url_path for half in halves):
         return f"{_first(half.http_method for half in halves)} {starred(path)}".lstrip()
+    if halves[0].kind is SpanKind.CONSUMER and (destination := halves[0].messaging_destination):
+        return f"{halves[0].messaging_operation or 'process'} {destination}"
     return bare_method(_first(half.name for half in halves)) or UNKNOWN
 
 
@@ -58,7 +60,8 @@ def component_of(label: SpanLabel) -> tuple[Component, str]:
     if label.http_method or label.http_route or label.url_path:
         return Component.HTTP, "http"
     if label.kind in _CALLING:
-        words = (word.lower() for text in (label.peer, label.name) for word in _WORD.findall(text))
+        told = (label.peer, label.name.partition(" ")[0])  # what comes later in a name may be anything
+        words = (word.lower() for text in told for word in _WORD.findall(text))
         return next((_STORES[word] for word in words if word in _STORES), (Component.UNKNOWN, ""))
     return Component.UNKNOWN, ""
 

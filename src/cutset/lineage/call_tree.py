@@ -9,7 +9,7 @@ whatever that calls itself. The sidecar's name stands for both: by it, plans add
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from cutset.lineage.api_names import api_of, component_of, remote_point

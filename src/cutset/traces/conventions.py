@@ -215,6 +215,7 @@ _RULES: dict[str, tuple[_Rule, ...]] = {
     "upstream_cluster": (("peer.service", _outbound_host),),
     "upstream_cluster.name": (("peer.service", _outbound_host),),
 }
-# All that is read of what a span and its resource say of themselves; readers may leave out the rest.
+# A sidecar of Cutset's speaks for the service that it is in front of, whatever all sidecars are called together.
 SIDECAR_OF = "cutset.service"
+# All that is read of what a span and its resource say of themselves; readers may leave out the rest.
 READ_ATTRIBUTES = frozenset({*_RULES, "rpc.service", "service.name", SIDECAR_OF})

@@ -59,6 +59,12 @@ def test_so_is_a_callee_of_which_nothing_is_known() -> None:
     )
 
 
+def test_a_consumer_is_called_by_its_topic() -> None:
+    consumer = SpanLabel("mail", "poll 17", SpanKind.CONSUMER, messaging_system="kafka", messaging_destination="orders")
+
+    assert api_of(consumer) == "process orders"
+
+
 def test_a_broker_is_known_by_its_topics() -> None:
     sent = client(messaging_system="kafka", messaging_destination="orders")
 
@@ -78,6 +84,7 @@ def test_a_broker_is_known_by_its_topics() -> None:
         (client("get_multi", peer="memcache"), (Component.CACHE, "memcached"), "memcache/get_multi"),
         (client("begin", peer="mysql"), (Component.DATABASE, "mysql"), "mysql/begin"),
         (client("publish", peer="rabbitmq"), (Component.QUEUE, "rabbitmq"), "rabbitmq/publish"),
+        (client("acquiring lock of mongo"), (Component.UNKNOWN, ""), "unknown(cart)/acquiring lock of mongo"),
         (client("natsuki"), (Component.UNKNOWN, ""), "unknown(cart)/natsuki"),
     ],
 )

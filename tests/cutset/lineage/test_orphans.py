@@ -29,7 +29,7 @@ def tree(*spans: tuple[SpanLabel, int]) -> CallTree:
     return reading(*spans).tree
 
 
-def reading(*spans: tuple[SpanLabel, int]):  # noqa: ANN201
+def reading(*spans: tuple[SpanLabel, int]):
     labels = [label for label, _ in spans]
     return CallReader(labels).read(range(len(labels)), [parent for _, parent in spans])
 

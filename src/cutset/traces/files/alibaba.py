@@ -32,7 +32,11 @@ _MS = NS_PER_UNIT["ms"]
 _STORES = {"mc": "memcached", "db": "other_sql"}  # types of calls, and OpenTelemetry's words for what is called
 _QUEUE = "mq"
 _INTERNAL = "userDefined"  # a part of its own work that a service gave a name
-_NAMES_API = {"rpc": "rpc.method", "http": "http.route", _QUEUE: "messaging.destination.name"}
+# Interfaces are hashes, which must not be taken for identifiers: what holds an API's name is never masked, unlike a
+# span's. Of types that we do not know, all that is known is that somebody was called.
+_NAMES_API = {"http": "http.route", _QUEUE: "messaging.destination.name"} | dict.fromkeys(_STORES, "db.collection.name")
+_NAMES_ANY_API = "rpc.method"
+_NO_CALLS_OF_ITSELF = frozenset({*_STORES, _QUEUE, _INTERNAL})
 
 
 class _Call(NamedTuple):
@@ -104,6 +108,9 @@ def _spans(trace: str, lines: Iterable[_Call]) -> Iterator[SpanRow]:
         caller = call.caller or (calls[parent].callee if parent else "")
         times = call.start_ns, min(call.start_ns + call.duration_ns, LATEST_NS)
         if parent:
+            if call.caller == call.callee != "" and call.type not in _NO_CALLS_OF_ITSELF:
+                # Else it would look like a part of the caller's own work.
+                yield trace, span_id, parent, *times, _callers_label(call.type, caller, call.callee, call.interface)
             yield trace, span_id, parent, *times, _label(call.type, caller, call.callee, call.interface)
             continue
         # The call inside which this one was made is not recorded, so what made it shows only in the caller's half. Its
@@ -203,8 +210,8 @@ def _attributes(call_type: str, interface: str) -> dict[str, str]:
         attributes["db.system.name"] = _STORES[call_type]
     elif call_type == _QUEUE:
         attributes["messaging.system"] = _QUEUE
-    if interface and call_type in _NAMES_API:
-        attributes[_NAMES_API[call_type]] = interface
+    if interface and call_type != _INTERNAL:
+        attributes[_NAMES_API.get(call_type, _NAMES_ANY_API)] = interface
     return attributes
 
 

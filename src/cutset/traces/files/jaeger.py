@@ -16,7 +16,7 @@ from cutset.model.span import (
     label_values,
     row_of,
 )
-from cutset.traces.conventions import READ_ATTRIBUTES, as_text, bounded, failed, kept, span_id, trace_id
+from cutset.traces.conventions import READ_ATTRIBUTES, SIDECAR_OF, as_text, bounded, failed, kept, span_id, trace_id
 from cutset.traces.files import in_order
 from cutset.traces.files.in_order import LATEST_NS, NOTHING, REMEMBERED, Batches, Position, UnlikeError, decoded
 from cutset.traces.files.json_stream import Blocks, Torn, batches, elements
@@ -99,6 +99,7 @@ def span_of(record: Any, services: dict[object, str]) -> Span | str:
         service = _service(record.get("process"))  # some exports repeat it in every span
     kind, error, attributes = _meaning(tags, name, service)
     end_ns = end_after(start_ns, record.get("duration"), _US)
+    service = bounded(str(tags.get(SIDECAR_OF, ""))) or service
     return Span(trace, span, _parent(record, trace), service, name, kind, start_ns, end_ns, error, attributes)
 
 
@@ -263,5 +264,7 @@ def _label(service: str | None, process: bytes, operation: str, tags: bytes) -> 
 
 @lru_cache(REMEMBERED)
 def _label_of(service: str, name: str, tags: tuple[tuple[str, str], ...]) -> LabelValues:
-    kind, error, attributes = _meaning(dict(tags), name, service)
+    told = dict(tags)
+    kind, error, attributes = _meaning(told, name, service)
+    service = bounded(told.get(SIDECAR_OF, "")) or service
     return label_values(service, name, kind, error, attributes)

@@ -150,7 +150,6 @@ def _span_in_file(
     start, end = times
     if not 0 <= start <= in_order.LATEST_NS or not 0 <= end <= in_order.LATEST_NS:
         raise InputError("span whose time is out of range")
-    # A sidecar of Cutset's speaks for the service that it is in front of, whatever all sidecars are called together.
     service = bounded(attributes.pop(SIDECAR_OF, "")) or service
     meaning, error = _meaning(tuple(attributes.items()), kind, error_flag)
     # A span that has not ended (yet) has an end of 0.

@@ -21,7 +21,7 @@ from cutset.model.span import (
     label_values,
     row_of,
 )
-from cutset.traces.conventions import READ_ATTRIBUTES, as_text, bounded, failed, kept, span_id, trace_id
+from cutset.traces.conventions import READ_ATTRIBUTES, SIDECAR_OF, as_text, bounded, failed, kept, span_id, trace_id
 from cutset.traces.files import in_order
 from cutset.traces.files.in_order import LATEST_NS, NOTHING, REMEMBERED, Batches, Position, UnlikeError, decoded
 from cutset.traces.files.json_stream import Blocks, batches, elements
@@ -160,14 +160,15 @@ def _span(
     error, attributes = _meaning(kind, peer, tags)
     name = bounded(name) if isinstance(name, str) else ""
     end_ns = max(start_ns, end_ns)
-    return Span(*ids, service or UNKNOWN_SERVICE, name, kind, start_ns, end_ns, error, attributes)
+    service = bounded(str(tags.get(SIDECAR_OF, ""))) or service or UNKNOWN_SERVICE
+    return Span(*ids, service, name, kind, start_ns, end_ns, error, attributes)
 
 
 def _meaning(
     kind: SpanKind, peer: str, tags: Mapping[str, AttributeValue]
 ) -> tuple[bool, Mapping[str, AttributeValue]]:
     attributes = kept(tags)
-    if peer and kind is not SpanKind.SERVER:  # whose peer is the caller
+    if peer:  # of a server the caller
         attributes.setdefault("peer.service", peer)
     error = str(tags.get("error", "false")).lower() != "false"  # mostly a message
     return failed(error, kind, attributes), attributes
@@ -263,5 +264,7 @@ def _label(name: str, kind: str | None, local: bytes, remote: bytes, tags: bytes
 
 @lru_cache(REMEMBERED)
 def _label_of(service: str, name: str, kind: SpanKind, peer: str, tags: tuple[tuple[str, str], ...]) -> LabelValues:
-    error, attributes = _meaning(kind, peer, dict(tags))
+    told = dict(tags)
+    error, attributes = _meaning(kind, peer, told)
+    service = bounded(told.get(SIDECAR_OF, "")) or service
     return label_values(service, name, kind, error, attributes)

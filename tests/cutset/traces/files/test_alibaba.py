@@ -1,8 +1,11 @@
 import io
+from dataclasses import replace
 
 import pytest
 
-from cutset.model.span import Span, SpanKind, span_of_row
+from cutset.lineage.api_names import api_of, remote_point
+from cutset.lineage.identifiers import mask_name
+from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanKind, SpanLabel, span_of_row
 from cutset.traces.files import alibaba
 from cutset.traces.files.alibaba import read
 from cutset.traces.tally import ReadTally
@@ -175,3 +178,25 @@ def test_lines_that_cannot_be_read_are_counted():
 def test_many_lines_with_one_id_do_not_take_quadratic_time():
     lines = [f"{number},0.1,u{number},rpc,d{number},i{number},{(-1) ** number * 7}" for number in range(10_000)]
     assert len({span.span_id for span in spans_of(*lines)}) == 10_000
+
+
+@pytest.mark.parametrize("call_type", ["rpc", "http", "mc", "db", "mq", "new"])
+def test_interfaces_are_opaque_names_that_nothing_may_mask(call_type):
+    names = ["9e79a52aac234b57", "abcdefabcdefabcd", "12345678", "xK3f9Q27a1", "S_1"]
+    lines = (f"{110 + n},0.{n},gate,{call_type},cart,{name},5" for n, name in enumerate(names, 1))
+    spans = spans_of("100,0,,http,gate,/,-50", *lines)
+
+    labels = [replace(label_of(span), name=mask_name(span.name)) for span in spans if span.span_id != "0"]
+    apis = {remote_point(each, "gate").api if each.kind is SpanKind.CLIENT else api_of(each) for each in labels}
+    assert {api.removeprefix("process ") for api in apis} == set(names)
+
+
+def label_of(span):
+    told = {KEPT_ATTRIBUTES[key]: value for key, value in span.attributes.items()}
+    return SpanLabel(span.service, span.name, span.kind, **told)
+
+
+def test_a_service_that_calls_itself_shows_in_both_halves():
+    spans = spans_of("100,0,,http,gate,/,-50", "110,0.1,gate,rpc,gate,get,22")
+
+    assert summary(spans) >= {("0.1", "0", "client", "gate", "get"), ("0.1", "0", "server", "gate", "get")}

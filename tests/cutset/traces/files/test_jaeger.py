@@ -173,3 +173,10 @@ def test_of_a_torn_file_the_whole_traces_are_kept():
     content = orjson.dumps({"data": [trace_of(record()), trace_of(record())]})
     assert len(read_all(content[:-60], tally)) == 1
     assert tally.skipped["truncated JSON"] == 1
+
+
+def test_sidecars_are_told_apart_from_gateways_and_ours_speak_for_their_service():
+    assert the_span(tags=tags(node_id="sidecar~10.1.1.1~cart-5f~shop.svc")).attributes["cutset.sidecar"] == "true"
+    assert "cutset.sidecar" not in the_span(tags=tags(node_id="router~10.1.1.1~gateway-5f~shop.svc")).attributes
+    ours = the_span(tags=tags(**{"cutset.service": "cart", "cutset.attempt": "1"}))
+    assert (ours.service, ours.attributes["cutset.sidecar"]) == ("cart", "true")

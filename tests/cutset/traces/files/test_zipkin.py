@@ -87,8 +87,8 @@ def test_what_is_absent_does_not_matter():
     assert the_span(localEndpoint={"ipv4": "10.0.0.1"}).service == "unknown_service"
 
 
-def test_the_peer_of_a_server_is_its_caller_and_not_kept():
-    assert "peer.service" not in the_span(kind="SERVER", remoteEndpoint=SHOP).attributes
+def test_the_peer_of_a_server_is_its_caller():
+    assert the_span(kind="SERVER", remoteEndpoint=SHOP).attributes["peer.service"] == "shop"
     assert the_span(kind="PRODUCER", remoteEndpoint=SHOP).attributes["peer.service"] == "shop"
 
 
@@ -148,7 +148,7 @@ def test_a_span_of_version_1_yields_both_halves():
         1_200_000,
         1_500_000,
     )
-    assert server.attributes == {"url.path": "/x"}
+    assert server.attributes == {"url.path": "/x", "peer.service": "cart"}
     assert not server.error
     assert (server.span_id, server.parent_id) == (client.span_id, client.parent_id)
 
@@ -181,3 +181,10 @@ def test_what_is_malformed_is_counted_and_the_rest_kept():
         "Zipkin span that is not an object": 2,
     }
     assert tally.first_at["Zipkin span without ids"] == "[0]"
+
+
+def test_a_sidecar_of_ours_speaks_for_its_service():
+    tags = {"cutset.service": "cart", "cutset.attempt": "1"}
+    span = the_span(kind="SERVER", localEndpoint={"serviceName": "cutset-mesh"}, tags=tags)
+
+    assert (span.service, span.attributes["cutset.sidecar"]) == ("cart", "true")
