@@ -97,7 +97,7 @@ def test_a_message_is_joined_by_its_topic() -> None:
 
     assert edges((PAGE, ROOT), (sent, 0), (received, ROOT)) == [
         "web/GET />kafka/publish orders",
-        "kafka/publish orders>email/poll",
+        "kafka/publish orders>email/process orders",
     ]
 
 
