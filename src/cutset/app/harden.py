@@ -20,6 +20,7 @@ from cutset.errors import InputError, TargetError, UsageError
 from cutset.guards.brake import Brake
 from cutset.harden.decision import Decision, Hardening, TriedHardening, advice_of, sites_of
 from cutset.harden.odds import Odds, hardened_by, odds_of, within_bounds
+from cutset.harden.traffic import pace_of
 from cutset.harden.verification import verification_of
 from cutset.inject.local.change import require_changeable
 from cutset.lineage.path import Level
@@ -287,8 +288,12 @@ def _odds(decided: Decided) -> Odds | None:
     classes = classes_of(grounds, decision.problem)
     hardened = hardened_by(decision.problem, decision.choice)
     odds = odds_of(classes, grounds.findings, failure_rates_of(grounds, decided.posed.wishes), hardened)
-    odds = within_bounds(odds, classes, bounds_of_rates(known, decided.posed.wishes), hardened)
+    between = {request: each.between for request, each in grounds.traffic_seen.items()}
+    odds = within_bounds(odds, classes, bounds_of_rates(known, decided.posed.wishes), hardened, between)
     unseen = "not seen: counted as one a day"
     return replace(
-        odds, rates=known, traffic_from={each.name: grounds.traffic_from.get(each.name, unseen) for each in classes}
+        odds,
+        rates=known,
+        traffic_from={each.name: grounds.traffic_from.get(each.name, unseen) for each in classes},
+        pace_of=pace_of(grounds.traffic_seen.values()),
     )

@@ -9,7 +9,9 @@ from cutset.config.harden import HardenChoice
 from cutset.harden.failure_rates import Calls, FailureRate, calls_seen, failure_rates
 from cutset.harden.probability import Rates, common_cause, rates_of
 from cutset.harden.remedies.evidence import SiteEvidence, evidence_of
+from cutset.harden.traffic import TrafficSeen, seconds_covered
 from cutset.lineage.api_names import api_of
+from cutset.lineage.classes import class_of_request
 from cutset.lineage.routes import as_the_mesh_names
 from cutset.model.campaign import Campaign
 from cutset.model.event import RequestAudited
@@ -30,8 +32,9 @@ class Grounds:
     store: Path
     ranks: Mapping[Point, float]  # APIRank
     evidence: Mapping[Point, SiteEvidence]
-    traffic: Mapping[str, float] = field(default_factory=dict)  # requests per day, by class
-    traffic_from: Mapping[str, str] = field(default_factory=dict)  # by class: where that comes from
+    traffic: Mapping[str, float] = field(default_factory=dict)  # requests per day, by request
+    traffic_from: Mapping[str, str] = field(default_factory=dict)  # by request: where that comes from
+    traffic_seen: Mapping[str, TrafficSeen] = field(default_factory=dict)  # of those that nobody gave
     calls: Mapping[Point, Calls] = field(default_factory=dict)
     traces: tuple[int, int, int] = (0, 0, 0)  # spans, and their time in nanoseconds: whether other traces are meant
 
@@ -47,20 +50,21 @@ def gather(campaign: Campaign, store: Path, wishes: HardenChoice) -> Grounds:
     if not stored.spans:
         return Grounds(campaign, store, audited, evidence, wishes.traffic, dict.fromkeys(wishes.traffic, "given"))
     surveyed = finished(survey_traces(store))
-    hours = (stored.last_ns - stored.first_ns) / 3_600e9
-    seen = {request.name: surveyed.classes.get(request.name) for request in campaign.summary.requests}
-    traces = {name: each.traces for name, each in seen.items() if each is not None}
-    # What was seen in less than an hour counts for one.
-    traffic = {name: number * 24 / max(hours, 1) for name, number in traces.items()}
-    lasted = f"{hours:.3g} h" if hours >= 1 else "less than an hour, taken for one"
-    sources = {name: f"{number:,} seen in {lasted}" for name, number in traces.items()}
+    seconds = seconds_covered((part.first_ns, part.last_ns) for part in stored.parts)
+    classes = {each.name: class_of_request(each.name, surveyed.classes) for each in campaign.summary.requests}
+    seen = {
+        request: TrafficSeen(surveyed.classes[name].traces, seconds)
+        for request, name in classes.items()
+        if name and request not in wishes.traffic
+    }
     return Grounds(
         campaign,
         store,
         api_rank(trace_kinds(surveyed.kinds)) or audited,
         _timed(evidence, store),
-        traffic | dict(wishes.traffic),
-        sources | dict.fromkeys(wishes.traffic, "given"),
+        {request: each.per_day for request, each in seen.items()} | dict(wishes.traffic),
+        {request: str(each) for request, each in seen.items()} | dict.fromkeys(wishes.traffic, "given"),
+        seen,
         _as_in_findings(calls_seen(surveyed.kinds)),
         (stored.spans, stored.first_ns, stored.last_ns),
     )

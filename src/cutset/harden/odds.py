@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from cutset.harden.failure_rates import FailureRate
 from cutset.harden.importance import Importances, failures_per_day, importances_by_traffic
@@ -21,11 +22,14 @@ class Odds:
     failed_after: float
     likeliest: tuple[tuple[Finding, float], ...]  # findings by failed requests per day, the worst first
     importances: Importances  # as things are, before anything is hardened
-    # With all rates at the low, and all at the high ends of their intervals.
+    # With all rates and traffic at the low, and all at the high ends of their intervals.
     failed_before_between: tuple[float, float] | None = None
     failed_after_between: tuple[float, float] | None = None
     rates: Mapping[Point, FailureRate] = field(default_factory=dict, hash=False)
     traffic_from: Mapping[str, str] = field(default_factory=dict, hash=False)  # by request
+    pace_of: str = (
+        ""  # `2 min`, in which the traffic was seen that makes up the day; empty: it was given, or lasted one
+    )
 
 
 def odds_of(classes: Sequence[RequestClass], findings: Sequence[Finding], rates: Rates, hardened: set[str]) -> Odds:
@@ -42,11 +46,26 @@ def odds_of(classes: Sequence[RequestClass], findings: Sequence[Finding], rates:
     )
 
 
-def within_bounds(odds: Odds, classes: Sequence[RequestClass], bounds: tuple[Rates, Rates], hardened: set[str]) -> Odds:
-    """What fails grows with every rate, so that the ends of all intervals bound it."""
+def within_bounds(
+    odds: Odds,
+    classes: Sequence[RequestClass],
+    bounds: tuple[Rates, Rates],
+    hardened: set[str],
+    traffic: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+) -> Odds:
+    """What fails grows with every rate and with traffic, so that the ends of all intervals bound it.
+
+    `traffic` is that of requests whose number per day has an interval.
+    """
     perfect = dict.fromkeys(hardened, 0.0)
+    low, high = (
+        [replace(each, per_day=traffic.get(each.name, (each.per_day,) * 2)[end]) for each in classes] for end in (0, 1)
+    )
     before, after = (
-        [overall([likelihood(each, rates, guards) for each in classes]).failed_per_day for rates in bounds]
+        [
+            overall([likelihood(each, rates, guards) for each in busy]).failed_per_day
+            for rates, busy in zip(bounds, (low, high), strict=True)
+        ]
         for guards in ({}, perfect)
     )
     return replace(odds, failed_before_between=(before[0], before[1]), failed_after_between=(after[0], after[1]))

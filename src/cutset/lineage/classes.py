@@ -1,7 +1,10 @@
 """Request classes: which kind of user request a trace is of (CAST §3.3)."""
 
 import re
+from collections.abc import Iterable
 
+from cutset.lineage.api_names import bare_method
+from cutset.lineage.routes import as_the_mesh_names
 from cutset.model.call_tree import CallTree
 from cutset.model.span import SpanLabel
 
@@ -23,6 +26,25 @@ def request_class(entry: SpanLabel, tree: CallTree, *, by_calls: bool = False) -
             name = within.point.api
     name = name or entry.name or "unknown"
     return f"{name} ({_calls_of(within)})" if by_calls else name
+
+
+def class_of_request(request: str, classes: Iterable[str]) -> str:
+    """The class that a request which somebody else named is of; empty if there is none, or several as good.
+
+    `GET /users/alice` is of `GET /users/{name}` and of `GET /users/*`, and `Cart/GetCart` of `shop.Cart/GetCart`.
+    """
+    asked, best, most = _as_compared(request), [""], -1
+    for name in sorted(classes):
+        pattern = _as_compared(name)
+        if len(pattern) == len(asked) and all(part in ("*", own) for part, own in zip(pattern, asked, strict=True)):
+            literal = len(pattern) - pattern.count("*")
+            best = [*best, name] if literal == most else [name] if literal > most else best
+            most = max(most, literal)
+    return best[0] if len(best) == 1 else ""
+
+
+def _as_compared(name: str) -> list[str]:
+    return as_the_mesh_names(bare_method(name)).split("/")
 
 
 def is_named_by_span(entry: SpanLabel) -> bool:

@@ -62,6 +62,14 @@ def test_what_fails_lies_between_what_all_low_and_all_high_rates_make_of_it() ->
     assert bounded.failed_before_between[1] == pytest.approx(1000 * (1 - 0.9998 * 0.6) + 10 * (1 - 0.9998 * 0.96))
 
 
+def test_traffic_that_was_seen_has_bounds_of_its_own() -> None:
+    classes = request_classes(SUMMARY.requests, problem_of(SUMMARY.findings), {}, TRAFFIC)
+    odds = odds_of(classes, SUMMARY.findings, FAILS, set())
+    busy = {each.name: (each.per_day / 2, each.per_day * 3) for each in classes}
+    bounded = within_bounds(odds, classes, (FAILS, FAILS), set(), busy)
+    assert bounded.failed_before_between == pytest.approx((odds.failed_before / 2, odds.failed_before * 3))
+
+
 def test_findings_that_differ_in_effects_alone_are_counted_once_and_hardened_against_each() -> None:
     summary = summarise(MIXED)
     softened = softened_by_errors(summary)

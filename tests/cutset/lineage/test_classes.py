@@ -1,6 +1,6 @@
 import pytest
 
-from cutset.lineage.classes import is_named_by_span, request_class
+from cutset.lineage.classes import class_of_request, is_named_by_span, request_class
 from cutset.model.call_tree import CallTree
 from cutset.model.point import Point
 from cutset.model.span import SpanKind, SpanLabel
@@ -55,3 +55,31 @@ def test_requests_of_one_name_are_told_apart_by_their_calls_if_so_wished() -> No
 def test_only_names_of_spans_may_stand_for_several_requests() -> None:
     assert is_named_by_span(SpanLabel("frontend", "Recv."))
     assert not is_named_by_span(SpanLabel("frontend", "GET", url_path="/"))
+
+
+@pytest.mark.parametrize(
+    ("request_name", "found"),
+    [
+        ("GET /users/{name}", "GET /users/{name}"),
+        ("GET /users/*", "GET /users/{name}"),
+        ("GET /users/alice", "GET /users/{name}"),
+        ("GET /users/me", "GET /users/me"),
+        ("GET /product/OLJCESPC7Z", "GET /product/*"),
+        ("GetCart", "shop.Cart/GetCart"),
+        ("/shop.Cart/GetCart", "shop.Cart/GetCart"),
+        ("GET /users", ""),
+        ("POST /users/alice", ""),
+        ("GET /either/way", ""),
+    ],
+)
+def test_a_request_is_of_the_class_that_it_fits_best_whatever_it_is_called(request_name: str, found: str) -> None:
+    classes = [
+        "GET /users/{name}",
+        "GET /users/me",
+        "GET /product/*",
+        "shop.Cart/GetCart",
+        "GET /{a}/way",
+        "GET /either/*",
+    ]
+
+    assert class_of_request(request_name, classes) == found

@@ -11,7 +11,7 @@ from cutset.model.hardening import CutRechecked
 from cutset.model.outcome import Verdict
 from cutset.model.wording import count
 from cutset.report.campaign.terminal import describe_cut
-from cutset.report.hardening.wording import headline, interval
+from cutset.report.hardening.wording import headline, interval, requests_a_day
 from cutset.report.markdown import block, code, table, text
 
 MOST_CHARACTERS = 65_536  # of a comment on GitHub
@@ -76,7 +76,7 @@ def _cuts(findings: Sequence[Finding]) -> Iterator[str]:
 def _odds(odds: Odds) -> str:
     before = f"{odds.failed_before:,.3g}{interval(odds.failed_before_between)}"
     after = f"{odds.failed_after:,.3g}{interval(odds.failed_after_between)}"
-    return f"Of {odds.per_day:,.0f} requests a day **{before}** fail for known causes; hardened, **{after}**."
+    return f"Of {requests_a_day(odds)} **{before}** fail for known causes; hardened, **{after}**."
 
 
 def _frontier(frontier: Frontier, budget: float) -> str:

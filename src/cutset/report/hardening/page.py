@@ -20,7 +20,7 @@ from cutset.model.outcome import Verdict
 from cutset.model.wording import count
 from cutset.report.campaign.terminal import describe_cut
 from cutset.report.hardening.plot import frontier_svg
-from cutset.report.hardening.wording import headline, interval, rate_in_words
+from cutset.report.hardening.wording import headline, interval, rate_in_words, requests_a_day
 from cutset.report.page.components import bounded, code, command, note, table, tiles, verdict, with_code
 from cutset.report.page.document import drawing, standalone
 
@@ -189,14 +189,16 @@ def odds_of(found: Hardening) -> h.Node:
     return [
         h.h2["Odds"],
         h.p[
-            f"Of {odds.per_day:,.0f} requests a day ",
+            f"Of {requests_a_day(odds)} ",
             h.b[f"{odds.failed_before:,.3g}{interval(odds.failed_before_between)}"],
             " fail for known causes; hardened, ",
             h.b[f"{odds.failed_after:,.3g}{interval(odds.failed_after_between)}"],
             ".",
         ],
         interval(odds.failed_before_between)
-        and h.p(".muted.small")["In brackets: with all rates at the low or the high end of their intervals (95 %)."],
+        and h.p(".muted.small")[
+            "In brackets: with all rates and traffic at the low or the high end of their intervals (95 %)."
+        ],
         table(
             ["a day", "request", "cut"],
             (

@@ -16,7 +16,7 @@ from cutset.model.hardening import CutRechecked, Effort, MeshChanging, MeshResto
 from cutset.model.outcome import Verdict
 from cutset.model.wording import count
 from cutset.report.campaign.terminal import describe_cut
-from cutset.report.hardening.wording import interval, rate_in_words, sites_in_words
+from cutset.report.hardening.wording import interval, rate_in_words, requests_a_day, sites_in_words
 
 LIKELIEST_SHOWN = 5
 IMPORTANT_SHOWN = 3
@@ -92,7 +92,7 @@ def _frontier_lines(frontier: Frontier, choice: Choice) -> Iterator[str]:
 def _odds_lines(odds: Odds) -> Iterator[str]:
     before = f"{odds.failed_before:,.3g}{interval(odds.failed_before_between)}"
     after = f"{odds.failed_after:,.3g}{interval(odds.failed_after_between)}"
-    yield f"Of {odds.per_day:,.0f} requests a day {before} fail for known causes; hardened, {after}"
+    yield f"Of {requests_a_day(odds)} {before} fail for known causes; hardened, {after}"
     yield from _sources_of(odds)
     for finding, failed in odds.likeliest[:LIKELIEST_SHOWN]:
         yield f"  {failed:>8.3g} a day  {escape(finding.request)}  {escape(describe_cut(finding.cut))}"
@@ -103,7 +103,7 @@ def _odds_lines(odds: Odds) -> Iterator[str]:
 def _sources_of(odds: Odds) -> Iterator[str]:
     """Where the numbers come from: they are worth no more than that."""
     if interval(odds.failed_before_between):
-        yield "  [dim]in brackets: with all rates at the low or the high end of their intervals (95 %)[/]"
+        yield "  [dim]in brackets: with all rates and traffic at the low or the high end of their intervals (95 %)[/]"
     for request, source in odds.traffic_from.items():
         yield f"  [dim]traffic of {escape(request)}: {escape(source)}[/]"
     for point, rate in sorted(odds.rates.items(), key=lambda each: -each[1].rate)[:RATES_SHOWN]:

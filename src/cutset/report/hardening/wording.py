@@ -2,6 +2,7 @@
 
 from cutset.harden.decision import Hardening
 from cutset.harden.failure_rates import FailureRate, Source
+from cutset.harden.odds import Odds
 from cutset.model.wording import count
 
 _LEVELS = {"api": "API", "call-site": "call site"}
@@ -20,6 +21,12 @@ def headline(found: Hardening) -> str:
 def sites_in_words(found: Hardening) -> str:
     """`3 APIs`."""
     return count(len({each.site for each in found.decision.choice.chosen}), _LEVELS.get(found.level, found.level))
+
+
+def requests_a_day(odds: Odds) -> str:
+    """`864,000 requests a day, at the pace of 2 min,`: what nobody has seen is told as such."""
+    pace = f", at the pace of {odds.pace_of}," if odds.pace_of else ""
+    return f"{odds.per_day:,.0f} requests a day{pace}"
 
 
 def interval(bounds: tuple[float, float] | None) -> str:

@@ -53,7 +53,10 @@ def test_health_is_told_where_it_was_judged() -> None:
 def test_odds_are_told_with_the_likeliest_findings_and_what_matters_most() -> None:
     text = lines(replace(DECIDED, odds=ODDS))
     assert "Of 1,000 requests a day 20 (12 to 31) fail for known causes; hardened, 5 (3 to 9)" in text
-    assert "with all rates at the low or the high end of their intervals (95 %)" in text
+    assert "Of 1,000 requests a day, at the pace of 2 min, 20 (" in lines(
+        replace(DECIDED, odds=replace(ODDS, pace_of="2 min"))
+    )
+    assert "with all rates and traffic at the low or the high end of their intervals (95 %)" in text
     assert r"traffic of GET /\[x]: 1,000 seen in 24 h" in text
     assert "cart/GetCart fails in 0.015 of calls (given)" in text
     assert "ad/GetAds fails in 0.0055 of calls (0.0021 to 0.011): 5 of 1,000 were seen to" in text
