@@ -3,7 +3,7 @@
 Small services call each other behind a real Envoy mesh. They know of traces in one of three ways:
 
 - `copied`: they hand headers on, and all that anybody hears of is the mesh's spans;
-- `told`: they have a tracer, too, which calls each service by another name than the mesh does;
+- `told`: they have a tracer, too, which calls each service by another name than the mesh does, and tells routes;
 - `apart`: they have a tracer whose spans go elsewhere, so that each of the mesh's spans has lost its parent. Who called
   nobody can know then, and nobody must be named.
 """
@@ -66,10 +66,10 @@ def mesh_graph_right() -> bool:
 
 def seen_graph(way: str) -> SeenGraph:
     with tempfile.TemporaryDirectory() as folder:
-        spans = asyncio.run(_collected(way, Path(folder)))
+        spans = asyncio.run(collected(way, Path(folder)))
         finished(ingest_traces(Path(folder) / "store", [str(spans)]))
         graph = service_graph(finished(survey_traces(Path(folder) / "store", workers="1")))
-    true = frozenset((caller, callee, f"GET /{callee}") for caller, callees in CALLS.items() for callee in callees)
+    true = frozenset((caller, callee, f"GET /{callee}/*") for caller, callees in CALLS.items() for callee in callees)
     return SeenGraph(
         frozenset(node.name for node in graph.nodes),
         frozenset(node.name for node in graph.nodes if node.entry),
@@ -78,7 +78,7 @@ def seen_graph(way: str) -> SeenGraph:
     )
 
 
-async def _collected(way: str, folder: Path) -> Path:
+async def collected(way: str, folder: Path) -> Path:
     """The file that `cutset collect` wrote while some requests were made."""
     file, ended, grpc_port = folder / "spans.jsonl", asyncio.Event(), free_port()
     served = REQUESTS * _served("front")
@@ -90,7 +90,7 @@ async def _collected(way: str, folder: Path) -> Path:
                 running = _running(tracers, f"{HOST}:{grpc_port}", folder)
                 entry = await asyncio.to_thread(stack.enter_context, running)
                 for _ in range(REQUESTS):
-                    await asyncio.to_thread(_get, entry, "/", {})
+                    await asyncio.to_thread(_get, entry, "/front/4711", {})
             elif isinstance(event, Collected) and event.stats.spans >= expected:
                 ended.set()
     return file
@@ -137,7 +137,7 @@ def _handler(service: str, tracer: Tracer | None, addresses: dict[str, str]) -> 
             headers = {name.lower(): value for name, value in self.headers.items() if name.lower() in _COPIED}
             if tracer is None:
                 for callee in CALLS[service]:
-                    _get(addresses[callee], f"/{callee}", headers)
+                    _get(addresses[callee], f"/{callee}/4711", headers)
             else:
                 self._traced(tracer, headers)
             self.send_response(200)
@@ -146,12 +146,13 @@ def _handler(service: str, tracer: Tracer | None, addresses: dict[str, str]) -> 
 
         def _traced(self, tracer: Tracer, headers: dict[str, str]) -> None:
             context = _PROPAGATOR.extract(headers)
-            with tracer.start_as_current_span("GET", context, SpanKind.SERVER, {"http.request.method": "GET"}):
+            told = {"http.request.method": "GET", "http.route": f"/{service}/{{name}}"}
+            with tracer.start_as_current_span("GET", context, SpanKind.SERVER, told):
                 for callee in CALLS[service]:
                     with tracer.start_as_current_span("GET", kind=SpanKind.CLIENT):
                         carrier: dict[str, str] = {}
                         _PROPAGATOR.inject(carrier)
-                        _get(addresses[callee], f"/{callee}", carrier)
+                        _get(addresses[callee], f"/{callee}/alice", carrier)
 
         def log_message(self, *_: object) -> None:
             pass

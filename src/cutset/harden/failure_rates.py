@@ -14,8 +14,8 @@ from enum import StrEnum
 from scipy.special import betaincinv  # type: ignore[import-untyped]
 
 from cutset.errors import InputError
-from cutset.model.call_tree import CallTree
-from cutset.model.point import Point
+from cutset.model.call_tree import CallTree, Component
+from cutset.model.point import COMPONENTS, Point
 
 CONFIDENCE = 0.95
 
@@ -42,12 +42,19 @@ class FailureRate:
 
 
 def calls_seen(kinds: Mapping[CallTree, int]) -> dict[Point, Calls]:
-    """Of each API, and of each of its callers (`caller>service/API`), in so many traces of each kind."""
+    """Of each API, and of each of its callers (`caller>service/API`), in so many traces of each kind.
+
+    Calls of data stores, caches and brokers are those of an endpoint of their caller's, too: `cart>cache/redis/get`.
+    """
     total: Counter[Point] = Counter()
     failed: Counter[Point] = Counter()
     for tree, traces in kinds.items():
         made = [(callee, callee.point) for callee in tree.callees()]
-        made += [(callee, replace(callee.point, caller=caller.point.service)) for caller, callee in tree.edges()]
+        for caller, callee in tree.edges():
+            made.append((callee, replace(callee.point, caller=caller.point.service)))
+            if callee.component in COMPONENTS and callee.component is not Component.RPC:
+                method = f"{callee.framework}/{callee.point.api.partition(' ')[0].lower()}"
+                made.append((callee, Point(callee.component.value, method, caller.point.service)))
         for callee, point in made:
             if not callee.failed or not any(inner.failed for inner in callee.calls):
                 total[point] += traces
@@ -89,10 +96,15 @@ def failure_rates(
         names = [str(point), str(replace(point, caller="")), str(call_site), str(point.of_api), point.service]
         if name := next((name for name in names if name in given), ""):
             rates[point] = FailureRate(given[name], given[name], given[name], Source.GIVEN)
-        elif measured := seen.get(call_site) or seen.get(point.of_api):
+        elif measured := seen.get(call_site) or seen.get(point.of_api) or seen.get(_at_any_peer(point)):
             rates[point] = estimated(measured)
         elif together.total:
             rates[point] = estimated(together, Source.POOLED)
         else:
             raise InputError(f"The failure rate of `{point}` is not known", hint="Give its rate, or ingest traces")
     return rates
+
+
+def _at_any_peer(point: Point) -> Point:
+    """The endpoint wherever its calls go, as far as traces tell these apart."""
+    return Point(point.service, point.endpoint.partition("/")[2], point.caller)

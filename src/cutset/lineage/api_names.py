@@ -28,6 +28,8 @@ _STORES: dict[str, tuple[Component, str]] = {
     for name in (system, *filter(None, others.split(",")))
 }
 _CACHES = frozenset({*(name for name, (kind, _) in _STORES.items() if kind is Component.CACHE), "mc"})
+# As agents name their spans: `cache/redis/get`, `rpc/httpx/POST /v1/charges`.
+_ENDPOINT = re.compile(r"(cache|db|mq|rpc)/([a-z0-9_]+)/(\S.*)")
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
 _GRPC_NAME = re.compile(r"^/?(?:(?:\w+\.)+\w+|[A-Z]\w*)/([A-Z]\w*)$")
 _CALLING = frozenset({SpanKind.CLIENT, SpanKind.PRODUCER})
@@ -41,7 +43,7 @@ def api_of(*halves: SpanLabel) -> str:
         return f"{_first(half.http_method for half in halves)} {starred(path)}".lstrip()
     if halves[0].kind is SpanKind.CONSUMER and (destination := halves[0].messaging_destination):
         return f"{halves[0].messaging_operation or 'process'} {destination}"
-    return bare_method(_first(half.name for half in halves)) or UNKNOWN
+    return bare_method(_first(map(_named, halves))) or UNKNOWN
 
 
 def bare_method(name: str) -> str:
@@ -59,11 +61,16 @@ def component_of(label: SpanLabel) -> tuple[Component, str]:
         return Component.RPC, label.rpc_system.lower()
     if label.http_method or label.http_route or label.url_path:
         return Component.HTTP, "http"
-    if label.kind in _CALLING:
-        told = (label.peer, label.name.partition(" ")[0])  # what comes later in a name may be anything
-        words = (word.lower() for text in told for word in _WORD.findall(text))
-        return next((_STORES[word] for word in words if word in _STORES), (Component.UNKNOWN, ""))
-    return Component.UNKNOWN, ""
+    return _component_named(label) if label.kind in _CALLING else (Component.UNKNOWN, "")
+
+
+def _component_named(client: SpanLabel) -> tuple[Component, str]:
+    """What only names tell."""
+    if endpoint := _ENDPOINT.fullmatch(client.name):
+        return Component(endpoint[1]), endpoint[2]
+    told = (client.peer, client.name.partition(" ")[0])  # what comes later in a name may be anything
+    words = (word.lower() for text in told for word in _WORD.findall(text))
+    return next((_STORES[word] for word in words if word in _STORES), (Component.UNKNOWN, ""))
 
 
 def remote_point(client: SpanLabel, caller: str) -> Point:
@@ -72,11 +79,15 @@ def remote_point(client: SpanLabel, caller: str) -> Point:
     if component is Component.QUEUE:
         operation = " ".join(filter(None, (client.messaging_operation or "publish", client.messaging_destination)))
         # A broker is known by its topics, which connect those who send with those who receive.
-        return Point(client.peer or system, operation if client.messaging_system else client.name or operation)
+        return Point(client.peer or system, operation if client.messaging_system else _named(client) or operation)
     if component in (Component.DATABASE, Component.CACHE):
         operation = " ".join(filter(None, (client.db_operation, client.db_collection)))
-        return Point(client.peer or f"{system}({caller})", operation or client.name or UNKNOWN)
+        return Point(client.peer or f"{system}({caller})", operation or _named(client) or UNKNOWN)
     return Point(client.peer or f"{UNKNOWN}({caller})", api_of(client))
+
+
+def _named(label: SpanLabel) -> str:
+    return _ENDPOINT.sub(r"\3", label.name)
 
 
 def _first(texts: Iterable[str]) -> str:

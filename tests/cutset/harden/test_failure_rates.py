@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from cutset.errors import InputError
 from cutset.harden.failure_rates import Calls, Source, calls_seen, estimated, failure_rates, rule_of_three
-from cutset.model.call_tree import CallTree
+from cutset.model.call_tree import CallTree, Component
 from cutset.model.point import Point
 
 WEB, CART, REDIS = Point("web", "GET /"), Point("cart", "GetCart"), Point("redis", "GET")
@@ -84,3 +84,19 @@ def test_given_rates_go_from_the_point_to_its_service() -> None:
 def test_without_traces_and_given_rates_nothing_is_made_up() -> None:
     with pytest.raises(InputError, match="`redis/GET` is not known"):
         failure_rates([REDIS], {})
+
+
+def test_what_traces_tell_of_a_store_is_found_for_the_endpoint_that_an_agent_names() -> None:
+    got = CallTree(Point("redis(cart)", "GET"), component=Component.CACHE, framework="redis")
+    tree = CallTree(WEB, calls=(CallTree(CART, calls=(got,)),))
+    endpoint = Point.parse("cart>cache/redis/get sessions:6379%2F0")
+
+    found = failure_rates([endpoint], calls_seen({tree: 40}))[endpoint]
+
+    assert (found.source, found.calls) == (Source.MEASURED, Calls(40))
+
+
+def test_a_call_of_an_unknown_caller_is_a_call_of_its_api() -> None:
+    tree = CallTree(WEB, orphans=(CallTree(CART, failed=True), CallTree(Point("ad", "unknown"))))
+
+    assert calls_seen({tree: 3}) == {CART: Calls(3, 3)}

@@ -98,3 +98,10 @@ def test_stores_that_only_a_name_tells_of_are_stores(
 def test_a_call_that_says_what_it_is_needs_no_name() -> None:
     assert component_of(client("GET /mongo", http_method="GET"))[0] is Component.HTTP
     assert component_of(SpanLabel("redis-proxy", "redis GET", SpanKind.SERVER))[0] is Component.UNKNOWN
+
+
+def test_agents_name_what_is_called_by_its_endpoint() -> None:
+    assert component_of(client("db/psycopg/execute")) == (Component.DATABASE, "psycopg")
+    assert str(remote_point(client("db/psycopg/execute"), "cart")) == "psycopg(cart)/execute"
+    assert str(remote_point(client("mq/nats/publish"), "cart")) == "nats/publish"
+    assert str(remote_point(client("rpc/httpx/POST /v1/charges", peer="bank"), "cart")) == "bank/POST /v1/charges"

@@ -333,3 +333,43 @@ def test_a_reader_of_many_traces_reads_each_as_if_it_were_alone(
     for trace, parents in many * 2:
         reading = reader.read([labels.index(label) for label in trace], parents)
         assert (labels[reading.entry], reading.tree) == call_tree(trace, parents)
+
+
+def sidecar(service: str, kind: SpanKind, path: str = "/x", peer: str = "") -> SpanLabel:
+    return SpanLabel(service, "ingress", kind, http_method="GET", url_path=path, peer=peer, sidecar="true")
+
+
+def test_a_sidecar_speaks_for_its_service_whatever_that_calls_itself() -> None:
+    """As Istio and applications tell of one call: four halves, two names for each service."""
+    own = SpanLabel("the-shop", "handle", SpanKind.SERVER, http_method="GET", http_route="/orders/{id}")
+    tree = read(
+        (sidecar("web.prod", SpanKind.SERVER, "/"), ROOT),
+        (SpanLabel("the-web", "GET", SpanKind.SERVER), 0),
+        (SpanLabel("the-web", "load"), 1),
+        (SpanLabel("the-web", "GET", SpanKind.CLIENT, http_method="GET"), 2),
+        (sidecar("web.prod", SpanKind.CLIENT, "/orders/*", peer="shop"), 3),
+        (sidecar("shop.prod", SpanKind.SERVER, "/orders/*"), 4),
+        (own, 5),
+        (SpanLabel("the-shop", "query", SpanKind.CLIENT, db_system="mysql", db_operation="SELECT"), 6),
+    )
+
+    assert shown(tree) == "web.prod/GET /(shop.prod/GET /orders/*(mysql(shop.prod)/SELECT))"
+
+
+def test_what_a_service_beside_a_sidecar_calls_is_not_the_service() -> None:
+    """The first span that the application has may be that of a call."""
+    called = SpanLabel("the-web", "GET", SpanKind.CLIENT, http_method="GET", url_path="/pay", peer="bank")
+
+    assert shown(read((sidecar("web", SpanKind.SERVER, "/"), ROOT), (called, 0))) == "web/GET /(bank/GET /pay)"
+
+
+def test_sidecars_alone_tell_of_a_service_that_calls_itself() -> None:
+    inbound = sidecar("geo", SpanKind.SERVER)
+
+    assert shown(read((inbound, ROOT), (inbound, 0))) == "geo/GET /x(geo/GET /x)"
+
+
+def test_a_gateway_is_no_sidecar_of_whom_it_calls() -> None:
+    gateway = SpanLabel("edge", "ingress", SpanKind.SERVER, http_method="GET", url_path="/")
+
+    assert shown(read((gateway, ROOT), (server("cart", "GetCart"), 0))) == "edge/GET /(cart/GetCart)"
