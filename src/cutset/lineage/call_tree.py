@@ -71,6 +71,8 @@ class CallReader:
     def __init__(self, labels: Sequence[SpanLabel]) -> None:
         # Who answers when an API calls what its client names so: that tells whom a call meant which reached nobody.
         self.answers: dict[tuple[Point, Point], set[Point]] = {}
+        # By services' own names: what the sidecars beside them call them.
+        self.aliases: dict[str, set[str]] = {}
         self._labels = labels
         self._service = [label.service for label in labels]
         self._calling = [label.kind in _CALLING for label in labels]
@@ -262,6 +264,9 @@ class CallReader:
         """A service right beside its sidecar, or the sidecar that it calls others by: they may call it differently."""
         if self._is_elsewhere(label, within):
             within.names = (*within.names, self._service[label])
+            own, beside = (within.names[0], label) if self._outbound[label] else (self._service[label], within.label)
+            if beside >= 0 and self._labels[beside].sidecar:
+                self.aliases.setdefault(own, set()).add(self._service[beside])
         if self._calling[label]:
             return self._called_from(within, outgoing, label, position)
         if within.inner < 0:

@@ -54,6 +54,8 @@ class Survey:
     headless: int = 0  # traces whose beginning is missing, so that they are of no known class
     # Who answered when an API called what its client names so.
     answers: Mapping[tuple[Point, Point], frozenset[Point]] = field(default_factory=dict)
+    # By the names that services have for themselves: what the sidecars beside them call them.
+    aliases: Mapping[str, frozenset[str]] = field(default_factory=dict)
     joined: int = 0  # spans without a parent in their trace whose caller something else proved
 
     @property

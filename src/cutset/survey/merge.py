@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from cutset.lineage.aliases import Aliases, renamed, sole_names, with_aliases
 from cutset.model.call_tree import CallTree
 from cutset.model.point import Point
 from cutset.model.survey import ClassSummary, Kinds, Representative, Survey
@@ -11,14 +12,18 @@ from cutset.model.survey import ClassSummary, Kinds, Representative, Survey
 
 def merged(*parts: Survey) -> Survey:
     answers: dict[tuple[Point, Point], frozenset[Point]] = {}
+    aliases: dict[str, frozenset[str]] = {}
     summaries: dict[str, list[ClassSummary]] = defaultdict(list)
     for part in parts:
         for call, answered in part.answers.items():
             answers[call] = answers.get(call, frozenset()) | answered
+        for own, names in part.aliases.items():
+            aliases[own] = aliases.get(own, frozenset()) | names
         for key, summary in part.classes.items():
             summaries[key].append(summary)
     classes = {key: class_of(of_class) for key, of_class in summaries.items()}
-    return Survey(classes, sum(part.headless for part in parts), answers, joined=sum(part.joined for part in parts))
+    headless, joined = sum(part.headless for part in parts), sum(part.joined for part in parts)
+    return Survey(classes, headless, answers, aliases, joined)
 
 
 def class_of(parts: Sequence[ClassSummary]) -> ClassSummary:
@@ -49,7 +54,8 @@ def best(representatives: Iterable[Representative]) -> Representative:
 
 
 def concluded(survey: Survey) -> Survey:
-    """With what only the whole shows: whom calls meant that reached nobody, and which classes share a name."""
+    """With what only the whole shows: whom calls meant that reached nobody, and who shares a name or has two."""
+    survey = _with_one_name_each(survey)
     only = {call: point for call, (point, *others) in survey.answers.items() if not others}
     meant = {call: point for call, point in only.items() if call[1] != point}
     entered = Counter(summary.name for summary in survey.classes.values())
@@ -59,6 +65,34 @@ def concluded(survey: Survey) -> Survey:
         name = summary.name if entered[summary.name] == 1 else f"{summary.service} {summary.name}"
         classes[name] = replace(summary, kinds=kinds, torn=torn)
     return replace(survey, classes=classes)
+
+
+def _with_one_name_each(survey: Survey) -> Survey:
+    """Services under the names that their sidecars give them."""
+    aliases = sole_names(survey.aliases)
+    if not aliases:
+        return survey
+    parts: dict[str, list[ClassSummary]] = defaultdict(list)
+    for summary in survey.classes.values():
+        service, shown = renamed(summary.service, aliases), summary.representative
+        calls = tuple((renamed(caller, aliases), with_aliases(call, aliases)) for caller, call in shown.calls)
+        kinds, torn = Counter[CallTree](), Counter[CallTree]()
+        for before, after in ((summary.kinds, kinds), (summary.torn, torn)):
+            for tree, traces in before.items():
+                after[with_aliases(tree, aliases)] += traces
+        whole = replace(shown, calls=calls)
+        parts[f"{service} {summary.name}"].append(
+            replace(summary, service=service, representative=whole, kinds=kinds, torn=torn)
+        )
+    answers: dict[tuple[Point, Point], frozenset[Point]] = {}
+    for (caller, named), points in survey.answers.items():
+        key = (_with_alias(caller, aliases), _with_alias(named, aliases))
+        answers[key] = answers.get(key, frozenset()) | {_with_alias(point, aliases) for point in points}
+    return replace(survey, classes={key: class_of(of_class) for key, of_class in parts.items()}, answers=answers)
+
+
+def _with_alias(point: Point, aliases: Aliases) -> Point:
+    return replace(point, service=renamed(point.service, aliases))
 
 
 def _renamed(kinds: Kinds, meant: Mapping[tuple[Point, Point], Point], known: dict[CallTree, CallTree]) -> Kinds:

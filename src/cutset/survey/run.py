@@ -190,7 +190,8 @@ def _survey_range(part: TraceRange, templates: Templates, settings: SurveySettin
         groups[f"{group.summary.service} {group.summary.name}"].append(group)
     classes = {key: _class_of(of_class, reader) for key, of_class in groups.items()}
     answers = {call: frozenset(points) for call, points in reader.answers.items()}
-    return Survey(classes, headless, answers, joined)
+    aliases = {own: frozenset(names) for own, names in reader.aliases.items()}
+    return Survey(classes, headless, answers, aliases, joined)
 
 
 def _canonical(label: SpanLabel, templates: Templates) -> SpanLabel:

@@ -373,3 +373,12 @@ def test_a_gateway_is_no_sidecar_of_whom_it_calls() -> None:
     gateway = SpanLabel("edge", "ingress", SpanKind.SERVER, http_method="GET", url_path="/")
 
     assert shown(read((gateway, ROOT), (server("cart", "GetCart"), 0))) == "edge/GET /(cart/GetCart)"
+
+
+def test_a_reader_learns_what_sidecars_call_services() -> None:
+    labels = [sidecar("cart", SpanKind.SERVER), SpanLabel("the-cart", "x"), sidecar("cart.out", SpanKind.CLIENT)]
+    reader = CallReader(labels)
+    reader.read(range(2), [ROOT, 0])
+    reader.read([1, 2], [ROOT, 0])
+
+    assert reader.aliases == {"the-cart": {"cart", "cart.out"}}

@@ -86,3 +86,38 @@ def test_classes_of_one_name_are_told_apart_by_their_services() -> None:
     )
 
     assert set(concluded(survey).classes) == {"shop GET /", "admin GET /", "GET /cart"}
+
+
+def test_a_service_that_sidecars_call_otherwise_has_one_name_in_all_traces() -> None:
+    """What `the-cart` begins by itself, and what it does for a request: one class, one tree."""
+    own, sidecars = (
+        Survey(
+            {f"{name} tidy": ClassSummary("tidy", name, Representative(1.0, "1", ((name, query),)), {tree: 2})},
+            aliases=aliases,
+            joined=1,
+        )
+        for name, aliases in (("the-cart", {}), ("cart", {"the-cart": frozenset({"cart"})}))
+        for query in (CallTree(Point(f"redis({name})", "GET")),)
+        for tree in (CallTree(Point(name, "tidy"), calls=(query,)),)
+    )
+
+    together = concluded(merged(own, sidecars))
+
+    (summary,) = together.classes.values()
+    ((tree, traces),) = summary.kinds.items()
+    assert (summary.service, traces, together.joined) == ("cart", 4, 2)
+    assert [str(call.point) for call in tree.walk()] == ["cart/tidy", "redis(cart)/GET"]
+    assert [(caller, str(call.point)) for caller, call in summary.representative.calls] == [("cart", "redis(cart)/GET")]
+
+
+def test_calls_of_unknown_callers_are_renamed_as_others_are() -> None:
+    named, cart = Point("cart.svc", "Get"), Point("cart", "Get")
+    work = CallTree(Point("web", "unknown"), calls=(CallTree(named),))
+    tree = CallTree(Point("web", "page"), orphans=(work,))
+    survey = Survey(
+        {"a": ClassSummary("page", "web", Representative(1.0, "1"), {}, {tree: 1})},
+        answers={(Point("web", "unknown"), named): frozenset({cart})},
+    )
+
+    (summary,) = concluded(survey).classes.values()
+    assert [str(call.point) for tree in summary.torn for call in tree.walk()] == ["web/page", "web/unknown", "cart/Get"]
