@@ -49,6 +49,27 @@ def test_halves_are_joined_by_whom_the_client_called_where_it_says_nothing_else(
     assert edges((PAGE, ROOT), (asked, 0), (answered, ROOT)) == ["web/GET />cart/GET /items"]
 
 
+def test_halves_are_joined_by_the_names_of_spans_where_these_tell_something() -> None:
+    def named(service: str, kind: SpanKind, name: str) -> SpanLabel:
+        return SpanLabel(service, name, kind)
+
+    for name, joined in (("/user.User/CheckUser", True), ("get_user", True), ("HTTP GET", False), ("post", False)):
+        asked, answered = named("web", SpanKind.CLIENT, name), named("user", SpanKind.SERVER, name)
+        assert bool(edges((PAGE, ROOT), (asked, 0), (answered, ROOT))[0].startswith("web/GET />user/")) is joined
+
+
+def test_an_api_that_two_services_answer_does_not_tell_which_was_called() -> None:
+    found = tree(
+        (PAGE, ROOT), (client("web", "Check"), 0), (server("cart", "Check"), LOST), (server("ad", "Check"), LOST)
+    )
+    assert sorted(str(orphan.point) for orphan in found.orphans) == ["ad/Check", "cart/Check"]
+
+    found = tree(
+        (PAGE, ROOT), (client("web", "Check", "ad"), 0), (server("cart", "Check"), LOST), (server("ad", "Check"), LOST)
+    )
+    assert [str(orphan.point) for orphan in found.orphans] == ["cart/Check"]
+
+
 def test_halves_that_differ_are_not_joined() -> None:
     for asked in (client("web", "Empty"), client("web", "Empty", "cart"), client("web", "GetCart", "shop")):
         found = reading((PAGE, ROOT), (ORDER, 0), (asked, 0), (server("cart", "GetCart"), LOST))
