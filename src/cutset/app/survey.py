@@ -2,7 +2,7 @@
 
 import os
 import random
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from cutset.model.point import Point
 from cutset.model.steps import finished
 from cutset.model.survey import ClassSummary, Survey
 from cutset.model.wording import did_you_mean, sentences
-from cutset.report.drawing.graph import ServiceGraph
+from cutset.report.drawing.graph import ServiceGraph, around, largest
 from cutset.report.drawing.service_graph import service_graph_svg
 from cutset.report.survey.graph import graph_of
 from cutset.select.api_rank import Preference
@@ -61,6 +61,7 @@ def class_named(surveyed: Survey, name: str) -> ClassSummary:
 def find_workflows(
     surveyed: Survey,
     *,
+    name: str = "",
     min_share: float = 0.01,
     min_services: int = 2,
     max_services: int = 5,
@@ -69,14 +70,13 @@ def find_workflows(
     stores: bool = True,
     front_ends: Sequence[str] = (),
 ) -> CriticalWorkflows:
-    """ART's critical workflows; the options are those of `select.workflows.critical_workflows`."""
-    services = {call.point.service for tree in surveyed.kinds for call in tree.walk()}
-    for name in front_ends:
-        if name not in services:
-            hint = sentences(did_you_mean(name, services, most=3), "`cutset graph --json` lists them")
-            raise UsageError(f"There is no service `{name}`", hint=hint)
+    """ART's critical workflows, of all request classes or of the one of this name; the other options are those of
+    `select.workflows.critical_workflows`."""
+    kinds = class_named(surveyed, name).judged if name else surveyed.kinds
+    for service in front_ends:
+        _require_service(service, (call.point.service for tree in kinds for call in tree.walk()))
     return critical_workflows(
-        surveyed.kinds.items(),
+        kinds.items(),
         min_share=min_share,
         min_services=min_services,
         max_services=max_services,
@@ -99,10 +99,25 @@ def find_endpoints(surveyed: Survey, *, top: int = 20, services_each: int = 3, s
     return choose_endpoints(surveyed, classes=top, services_each=services_each, rng=rng)
 
 
-def service_graph(surveyed: Survey, name: str = "") -> ServiceGraph:
-    """Of all request classes, or of one."""
+def service_graph(surveyed: Survey, name: str = "", workflows: CriticalWorkflows | None = None) -> ServiceGraph:
+    """Of all request classes, or of one. Highlighted is the first of the `workflows`, if they were found already."""
     classes = [class_named(surveyed, name)] if name else surveyed.classes.values()
-    return graph_of(summary.judged for summary in classes)
+    found = workflows or find_workflows(surveyed, name=name, top=1)
+    return graph_of([summary.judged for summary in classes], next(iter(found.workflows), None))
+
+
+def part_of_graph(graph: ServiceGraph, *, centre: str = "", hops: int = 1, top: int | None = None) -> ServiceGraph:
+    """Around one service, and of that the `top` services by traffic."""
+    if centre:
+        _require_service(centre, (node.name for node in graph.nodes))
+        graph = around(graph, centre, hops)
+    return graph if top is None else largest(graph, top)
+
+
+def _require_service(name: str, known: Iterable[str]) -> None:
+    if name not in (services := set(known)):
+        hint = sentences(did_you_mean(name, services, most=3), "`cutset graph --json` lists them")
+        raise UsageError(f"There is no service `{name}`", hint=hint)
 
 
 def draw_graph(graph: ServiceGraph, out: Path, title: str) -> None:
@@ -132,7 +147,9 @@ def study_traces(store: Path, tell: Callable[[PartsRead], object] = lambda _: No
         scores = rank_apis(surveyed)
     except UsageError:
         scores = None
-    return StudiedTraces(stored, totals(stored), surveyed, find_workflows(surveyed), scores, service_graph(surveyed))
+    workflows = find_workflows(surveyed)
+    graph = service_graph(surveyed, workflows=workflows)
+    return StudiedTraces(stored, totals(stored), surveyed, workflows, scores, graph)
 
 
 def no_traces(store: Path) -> UsageError:

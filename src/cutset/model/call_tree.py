@@ -22,6 +22,9 @@ class Component(StrEnum):
     UNKNOWN = "unknown"
 
 
+STORES = frozenset({Component.DATABASE, Component.CACHE, Component.QUEUE})
+
+
 class Role(StrEnum):
     """When a call is made, as far as traces tell."""
 
@@ -82,6 +85,19 @@ class CallTree(_Hashed):
     def edges(self) -> Iterator[tuple["CallTree", "CallTree"]]:
         """Each call inside this one whose caller is known, after the call that made it."""
         return ((caller, callee) for caller in self.walk() for callee in caller.calls)
+
+    def edges_telling_stores(self) -> Iterator[tuple["CallTree", bool, "CallTree", bool]]:
+        """As `edges`, each call with whether a data store or queue answered it.
+
+        Whom the request entered by is a service, and so is to whom a queue hands messages.
+        """
+        pending = [(self, False)]
+        while pending:
+            caller, store = pending.pop()
+            handed = Component.QUEUE if store and caller.component is Component.QUEUE else None
+            callees = [(call, call.component in STORES and call.component is not handed) for call in caller.calls]
+            yield from ((caller, store, *callee) for callee in callees)
+            pending.extend(reversed(callees))
 
 
 # Traces have most of what they do in common: a million of them may have fifty million calls, and fifty thousand that

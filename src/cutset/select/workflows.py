@@ -14,12 +14,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from cutset.model.call_tree import CallTree, Component, without_repeats
+from cutset.model.call_tree import CallTree, without_repeats
 from cutset.model.point import Point
 from cutset.select.graphs import Graph
 from cutset.select.subgraphs import Bounds, Subgraph, frequent_subgraphs
-
-_STORES = {Component.DATABASE, Component.CACHE, Component.QUEUE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +75,13 @@ def _importance(subgraph: Subgraph) -> tuple[object, ...]:
 
 
 def _graph_of(tree: CallTree, *, stores: bool) -> Graph:
-    services: set[str] = set()
+    services = {tree.point.service}
     calls: set[tuple[str, str, str]] = set()
-    for caller in tree.walk():
-        if not stores and caller.component in _STORES:
-            continue
-        services.add(caller.point.service)
-        calls.update(
-            (caller.point.service, callee.point.service, callee.point.api)
-            for callee in caller.calls
-            if stores or callee.component not in _STORES
-        )
+    for caller, by_store, callee, of_store in tree.edges_telling_stores():
+        if stores or not of_store:
+            services.add(callee.point.service)
+            if stores or not by_store:
+                calls.add((caller.point.service, callee.point.service, callee.point.api))
     names = sorted(services)  # sorted, so that traces with the same calls are the same graph
     position = {name: number for number, name in enumerate(names)}
     return Graph(

@@ -4,7 +4,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutset.model.call_tree import UNKNOWN, CallTree, occurrences, without_repeats
+from cutset.model.call_tree import UNKNOWN, CallTree, Component, occurrences, without_repeats
 from cutset.model.point import Point
 
 
@@ -31,6 +31,22 @@ def test_a_deep_tree_is_walked_without_recursion() -> None:
         deep = call("next", deep)
 
     assert sum(1 for _ in deep.walk()) == 5_001
+
+
+def test_a_queue_is_told_from_whom_it_hands_messages_to() -> None:
+    def of_queue(name: str, *calls: CallTree) -> CallTree:
+        return CallTree(Point(name, "Get"), component=Component.QUEUE, calls=calls)
+
+    cached = CallTree(Point("redis", "GET"), component=Component.CACHE)
+    # It is handed a message, asks a cache, and publishes again.
+    consumer = of_queue("mail", cached, of_queue("kafka", of_queue("audit")))
+    tree = of_queue("shop", of_queue("kafka", consumer))
+    told = {(callee.point.service, store) for _, _, callee, store in tree.edges_telling_stores()}
+
+    assert told == {("kafka", True), ("mail", False), ("redis", True), ("audit", False)}
+    assert {(one.point, other.point) for one, _, other, _ in tree.edges_telling_stores()} == {
+        (one.point, other.point) for one, other in tree.edges()
+    }
 
 
 names = st.builds(Point, st.sampled_from("ab"), st.sampled_from(["Get", UNKNOWN]))

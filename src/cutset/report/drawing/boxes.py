@@ -14,13 +14,13 @@ def draw_boxes(graph: ServiceGraph, layout: Layout, density: Density) -> Iterato
     critical = {name for ends in graph.highlighted for name in ends}
     for index, (node, box) in enumerate(zip(graph.nodes, layout.boxes, strict=True)):
         cut = node.name in graph.cut
-        marks = "critical" * (node.name in critical), "cut" * cut
+        marks = "critical" * (node.name in critical), "cut" * cut, "centre" * (node.name == graph.centre)
         yield "".join(
             [
                 f"<g {classes('box', shape_of(node.component), f'n{index}', *marks)}>",
                 f"<title>{_node_tooltip(node)}</title>",
                 outline(node.component, box),
-                _failure_bar(node, box),
+                failure_bar(node, box),
                 *_label(node, box, density),
                 entry_arrow(box) if node.entry else "",
                 badge(box) if cut else "",
@@ -55,13 +55,14 @@ def outline(component: Component, box: Box) -> str:
     return f'<rect class="body" {place}/>'
 
 
-def _failure_bar(node: Node, box: Box) -> str:
+def failure_bar(node: Node, box: Box) -> str:
     """A red bar at the bottom, as long as the share of the calls that failed."""
     if not failure_mark(node):
         return ""
     left, width = box.left + box.height / 4, box.width - box.height / 2
     length = max(6.0, width * failed_share(node))
-    return f'<rect class="share" x="{left:.1f}" y="{box.top + box.height - 2.5:.1f}" width="{length:.1f}" height="2"/>'
+    bottom = box.top + box.height - (box.height / 10 if shape_of(node.component) == "store" else 0)
+    return f'<rect class="share" x="{left:.1f}" y="{bottom - 2.5:.1f}" width="{length:.1f}" height="2"/>'
 
 
 def entry_arrow(box: Box) -> str:

@@ -14,41 +14,51 @@ WHEN = {Role.ALWAYS: "always", Role.SOMETIMES: "sometimes", Role.AFTER_FAILURE: 
 
 
 def draw_lines(graph: ServiceGraph, layout: Layout, density: Density) -> Iterator[str]:
-    """The critical workflow above, then what fails, then what is frequent."""
+    """Above the critical workflow, below it what fails, then what is always called, then what is frequent."""
     number = {node.name: index for index, node in enumerate(graph.nodes)}
-    scale = _width_scale(graph.edges, density)
+    scale = width_scale(graph.edges, density)
     drawn = sorted(
         zip(graph.edges, layout.ways, strict=True),
-        key=lambda each: (each[0].ends in graph.highlighted, failure_mark(each[0]) != "", each[0].calls),
+        key=lambda each: (
+            each[0].ends in graph.highlighted,
+            failure_mark(each[0]) != "",
+            each[0].role is not Role.SOMETIMES,
+            each[0].calls,
+        ),
     )
     for edge, way in drawn:
         critical = edge.ends in graph.highlighted
         ends = f"n{number[edge.caller]} n{number[edge.callee]}"
-        width = max(scale(edge.calls), 0.7 * density.thick * critical)  # also a rare part of the workflow is to be seen
+        width = scale(edge.calls)
         tip = 3 + 1.6 * width
         path, end = curve(way, tip) if way else _loop(layout.boxes[number[edge.caller]], tip)
         yield (
             f"<g {classes('edge', edge.role.value, ends, failure_mark(edge), 'critical' * critical)}>"
             f'<title>{_edge_tooltip(edge)}</title><path class="hit" d="{path}" stroke-width="{max(width, 7):.1f}"/>'
+            f"{halo(path, width, density) if critical else ''}"
             f"{stroke(path, width, edge.role)}{arrow_tip(*end, tip)}</g>"
         )
 
 
-def _width_scale(edges: Sequence[Edge], density: Density) -> Callable[[int], float]:
-    """From calls to the width of a line, logarithmic: traffic differs by orders of magnitude."""
+def width_scale(edges: Sequence[Edge], density: Density) -> Callable[[int], float]:
+    """From calls to the width of a line, logarithmic: traffic differs by orders of magnitude.
+
+    The thinnest has at most a hundredth of the most calls: what is called nearly as often is drawn nearly as wide.
+    """
     logs = [log(max(edge.calls, 1)) for edge in edges]
     low, high = min(logs, default=0.0), max(logs, default=0.0)
-    range_of_logs, range_of_widths = (high - low) or 1.0, density.thick - density.thin
-    return lambda calls: density.thin + range_of_widths * (log(max(calls, 1)) - low) / range_of_logs
+    slope = (density.thick - density.thin) / max(high - low, log(100))
+    return lambda calls: density.thick - slope * (high - log(max(calls, 1)))
+
+
+def halo(path: str, width: float, density: Density) -> str:
+    """Under a line of the critical workflow: width and dashes of the line itself keep their meaning."""
+    return f'<path class="halo" d="{path}" stroke-width="{width + 2 * density.thick:.1f}"/>'
 
 
 def stroke(path: str, width: float, role: Role) -> str:
-    dashes = {
-        Role.ALWAYS: "",
-        Role.SOMETIMES: f' stroke-dasharray="0.1 {1.7 * width + 1.6:.1f}"',
-        Role.AFTER_FAILURE: f' stroke-dasharray="{4 + 2 * width:.1f} {3 + width:.1f}"',
-    }
-    return f'<path class="line" d="{path}" stroke-width="{width:.1f}"{dashes[role]}/>'
+    dashes = f' stroke-dasharray="{4 + 2 * width:.1f} {3 + width:.1f}"' if role is Role.AFTER_FAILURE else ""
+    return f'<path class="line" d="{path}" stroke-width="{width:.1f}"{dashes}/>'
 
 
 def curve(way: Way, tip: float) -> tuple[str, tuple[float, float, int]]:

@@ -7,7 +7,7 @@ from collections import Counter
 
 from cutset.model.wording import count
 from cutset.report.drawing.boxes import SHAPE_NAMES, box_width, draw_boxes, shape_of
-from cutset.report.drawing.graph import ServiceGraph
+from cutset.report.drawing.graph import ServiceGraph, largest
 from cutset.report.drawing.layout import DENSE, ROOMY, Arc, lay_out
 from cutset.report.drawing.legend import MARGIN, draw_legend
 from cutset.report.drawing.lines import draw_lines
@@ -21,7 +21,7 @@ TITLE_LETTERS, NARROWEST = 100, 640
 
 
 def service_graph_svg(graph: ServiceGraph, *, title: str = "") -> str:
-    drawn = _most_called(graph)
+    drawn = largest(graph, MOST_SERVICES, MOST_CONNECTIONS)
     density = ROOMY if len(drawn.nodes) <= ROOMY_UP_TO else DENSE
     number = {node.name: index for index, node in enumerate(drawn.nodes)}
     layout = lay_out(
@@ -37,7 +37,7 @@ def service_graph_svg(graph: ServiceGraph, *, title: str = "") -> str:
     )
     width = max(NARROWEST, layout.width + 2 * MARGIN)
     left = (width - layout.width) / 2
-    heading, top = _heading(graph, drawn, title)
+    heading, top = _heading(drawn, title)
     legend, bottom = draw_legend(drawn, density, width, top + layout.height + 1.5 * MARGIN)
     size = f'width="{width:.0f}" height="{bottom:.0f}" viewBox="0 0 {width:.0f} {bottom:.0f}"'
     return "\n".join(
@@ -57,32 +57,26 @@ def service_graph_svg(graph: ServiceGraph, *, title: str = "") -> str:
     )
 
 
-def _most_called(graph: ServiceGraph) -> ServiceGraph:
-    """What is drawn: what is marked, and the largest by traffic. Its order does not depend on that of `graph`."""
-    marked = graph.cut.union(*graph.highlighted)
-    nodes = sorted(graph.nodes, key=lambda node: (node.name not in marked, -node.calls, node.name))[:MOST_SERVICES]
-    names = {node.name for node in nodes}
-    edges = sorted(
-        (edge for edge in graph.edges if edge.caller in names and edge.callee in names),
-        key=lambda edge: (edge.ends not in graph.highlighted, -edge.calls, edge.ends, edge.role, edge.apis),
-    )
-    return ServiceGraph(tuple(nodes), tuple(edges[:MOST_CONNECTIONS]), graph.highlighted, graph.cut)
+def left_out_in_words(graph: ServiceGraph) -> str:
+    services, connections = graph.without
+    if not (services or connections):
+        return ""
+    left_out = f"{count(services, 'service')} and {count(connections, 'connection')}"
+    return f"Not drawn: {left_out}{'' if graph.centre else ' with the least traffic'}"
 
 
-def _heading(graph: ServiceGraph, drawn: ServiceGraph, title: str) -> tuple[list[str], float]:
+def _heading(graph: ServiceGraph, title: str) -> tuple[list[str], float]:
     shapes = Counter(shape_of(node.component) for node in graph.nodes)
     calls, failures = sum(edge.calls for edge in graph.edges), sum(edge.failures for edge in graph.edges)
     summary = [
         *(count(shapes[shape], name) for shape, name in SHAPE_NAMES.items() if shapes[shape] or shape == "service"),
         count(len(graph.edges), "connection"),
         calls_in_words(calls, failures),
+        *([f"seen in {count(graph.traces, 'trace')}"] if graph.traces else []),
     ]
     texts = [(17, "name", shortened(title, TITLE_LETTERS))] if title else []
     texts.append((12, "muted", " · ".join(summary)))
-    services, connections = len(graph.nodes) - len(drawn.nodes), len(graph.edges) - len(drawn.edges)
-    if services or connections:
-        left_out = f"{count(services, 'service')} and {count(connections, 'connection')}"
-        texts.append((12, "muted", f"Not drawn: {left_out} with the least traffic"))
+    texts += [(12, "muted", left_out)] if (left_out := left_out_in_words(graph)) else []
     y = float(MARGIN)
     lines = []
     for size, style, text in texts:

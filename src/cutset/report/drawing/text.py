@@ -35,9 +35,16 @@ def tooltip(*lines: str) -> str:
 
 def calls_in_words(calls: int, failures: int, *, exact: bool = False) -> str:
     number = f"{calls:,}" if exact else amount(calls)
-    percent = 100 * failures / max(calls, failures, 1)
-    share = f"{percent:.0f}" if percent >= 10 else f"{percent:.2g}" if percent >= 0.01 else "<0.01"
-    return f"{number} call{'' if calls == 1 else 's'}{f', {share} % failed' if failures else ''}"
+    share = share_in_words(failures, max(calls, failures, 1))
+    return f"{number} call{'' if calls == 1 else 's'}{f', {share} failed' if failures else ''}"
+
+
+def share_in_words(part: int, whole: int) -> str:
+    """`58 %`; nothing that is less than all is said to be all."""
+    percent = 100 * part / whole
+    if 99.5 <= percent < 100:
+        return f"{min(percent, 99.99):.4g} %"
+    return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %" if percent >= 0.01 else "<0.01 %"
 
 
 def amount(number: int) -> str:

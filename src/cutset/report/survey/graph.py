@@ -1,58 +1,69 @@
 """Which services call which: from request classes to the graph that is drawn, and to JSON."""
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
+
 from cutset.lineage.kinds import CallUse, call_uses
-from cutset.model.call_tree import UNKNOWN_CALLER, CallTree, Component, Role
-from cutset.model.point import Point
+from cutset.model.call_tree import STORES, UNKNOWN_CALLER, CallTree, Component, Role
 from cutset.model.survey import Kinds
-from cutset.report.drawing.graph import Edge, Node, ServiceGraph
-from cutset.select.workflows import critical_workflows
+from cutset.model.wording import count
+from cutset.report.drawing.graph import Edge, Node, ServiceGraph, largest
+from cutset.report.drawing.service_graph import MOST_CONNECTIONS, MOST_SERVICES, left_out_in_words
+from cutset.report.survey.frequency import share_document
+from cutset.select.workflows import Workflow
 
-MAX_WORKFLOW_SERVICES = 5
+MANY_SERVICES = 60  # in one picture
 
 
-def graph_of(classes: Iterable[Kinds]) -> ServiceGraph:
-    """Of request classes, given by their call structures."""
-    kinds: dict[CallTree, int] = defaultdict(int)
+def graph_of(classes: Sequence[Kinds], critical: Workflow | None = None) -> ServiceGraph:
+    """Of request classes, given by their call structures, with the workflow to highlight."""
+    kinds: Counter[CallTree] = Counter()
     uses: dict[tuple[str, str], list[CallUse]] = defaultdict(list)
     for of_class in classes:
-        for tree, traces in of_class.items():
-            kinds[tree] += traces
+        kinds.update(of_class)
         for use in call_uses(of_class):
             if use.caller != UNKNOWN_CALLER:
                 uses[use.caller.service, use.callee.service].append(use)
     entries = {tree.point.service for tree in kinds}
-    components = {callee.point.service: callee.component for tree in kinds for callee in tree.callees()}
-    calls: dict[str, int] = defaultdict(int)
-    failures: dict[str, int] = defaultdict(int)
+    calls: Counter[str] = Counter()
+    failures: Counter[str] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
     for tree, traces in kinds.items():
         for call in tree.walk():
             calls[call.point.service] += traces
             failures[call.point.service] += traces if call.failed else 0
-    nodes = tuple(
-        Node(service, components.get(service, Component.UNKNOWN), service in entries, calls[service], failures[service])
-        for service in sorted(calls)
+        seen.update(dict.fromkeys(((one.point.service, other.point.service) for one, other in tree.edges()), traces))
+    components = _components(kinds)
+    return ServiceGraph(
+        tuple(
+            Node(service, components[service], service in entries, calls[service], failures[service])
+            for service in sorted(calls)
+        ),
+        tuple(_edge(*ends, between, seen[ends]) for ends, between in sorted(uses.items())),
+        highlighted=frozenset((call.caller, call.service) for call in critical.calls) if critical else frozenset(),
+        traces=kinds.total(),
+        classes=len(classes),
+        critical_traces=critical.traces if critical else 0,
     )
-    highlighted = frozenset((call.caller, call.service) for call in _critical_calls(kinds))
-    edges = tuple(_edge(caller, callee, between) for (caller, callee), between in sorted(uses.items()))
-    return ServiceGraph(nodes, edges, highlighted)
 
 
-def _critical_calls(kinds: Kinds) -> tuple[Point, ...]:
-    """Of the most critical workflow that is worth a picture: of services alone, and more than two if there is one."""
-    for fewest in (3, 2):
-        found = critical_workflows(
-            kinds.items(), min_services=fewest, max_services=MAX_WORKFLOW_SERVICES, top=1, stores=False
-        )
-        if found.workflows:
-            return found.workflows[0].calls
-    return ()
+def _components(kinds: Kinds) -> dict[str, Component]:
+    """What each service is most often called as."""
+    votes: dict[str, Counter[Component]] = defaultdict(Counter)
+    for tree, traces in kinds.items():
+        for call, store in ((tree, False), *((call, store) for _, _, call, store in tree.edges_telling_stores())):
+            component = Component.UNKNOWN if call.component in STORES and not store else call.component
+            votes[call.point.service][component] += traces
+    return {
+        service: min(counts, key=lambda component: (-counts[component], component)) for service, counts in votes.items()
+    }
 
 
-def _edge(caller: str, callee: str, uses: list[CallUse]) -> Edge:
+def _edge(caller: str, callee: str, uses: Sequence[CallUse], traces: int) -> Edge:
     """Of several APIs and request classes between the same two services, the firmest use decides."""
     return Edge(
         caller,
@@ -61,11 +72,25 @@ def _edge(caller: str, callee: str, uses: list[CallUse]) -> Edge:
         sum(use.calls for use in uses),
         sum(use.failures for use in uses),
         min((use.role for use in uses), key=list(Role).index),
+        traces,
     )
 
 
+def to_lines(graph: ServiceGraph, out: Path) -> Iterator[str]:
+    drawn = largest(graph, MOST_SERVICES, MOST_CONNECTIONS)
+    parts = f"{count(len(drawn.nodes), 'service')} and {count(len(drawn.edges), 'connection')}"
+    yield f"Drew {parts} in {escape(str(out))}"
+    if left_out := left_out_in_words(drawn):
+        yield f"[dim]{left_out}[/]"
+    if len(drawn.nodes) > MANY_SERVICES:
+        yield "[dim]That is a large picture: `--around SERVICE`, `--top 30` or `--class CLASS` draw a part of it[/]"
+
+
 def to_document(graph: ServiceGraph) -> dict[str, Any]:
+    services, connections = graph.without
     return {
+        "traces": graph.traces,
+        "left_out": {"services": services, "calls": connections},
         "services": [
             {
                 "name": node.name,
@@ -85,6 +110,8 @@ def to_document(graph: ServiceGraph) -> dict[str, Any]:
                 "failures": edge.failures,
                 "when": edge.role,
                 "critical": edge.ends in graph.highlighted,
+                "traces": edge.traces,
+                **share_document(edge.traces, graph.traces),
             }
             for edge in graph.edges
         ],

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutset.model.call_tree import Component, Role
-from cutset.report.drawing.graph import Edge, Node, ServiceGraph
+from cutset.report.drawing.graph import Edge, Node, ServiceGraph, around
 from cutset.report.drawing.layout import ROOMY
 from cutset.report.drawing.service_graph import MOST_CONNECTIONS, MOST_SERVICES, service_graph_svg
 
@@ -83,12 +83,12 @@ def test_every_service_and_every_connection_is_drawn_with_its_counts():
     assert {"frontend", "cart", "redis", "3 services · 2 connections · 1.23M calls, 1 % failed"} <= {*texts(picture)}
 
 
-def test_roles_are_classes_and_calls_that_are_not_always_made_are_not_solid():
+def test_roles_are_classes_and_what_is_called_after_a_failure_is_dashed():
     picture = parsed(graph_of(*(edge("a", role.value, role) for role in Role)))
     for role in Role:
         [group] = groups(picture, "edge", role.value)
         line = next(each for each in group if each.get("class") == "line")
-        assert (line.get("stroke-dasharray") is None) == (role is Role.ALWAYS)
+        assert (line.get("stroke-dasharray") is None) == (role is not Role.AFTER_FAILURE)
 
 
 def test_the_critical_workflow_is_drawn_last_with_its_services():
@@ -101,6 +101,27 @@ def test_the_critical_workflow_is_drawn_last_with_its_services():
     assert [tooltip(each).split("\n")[0] for each in groups(picture, "edge", "critical")] == ["a → b"]
     assert {tooltip(each).split("\n")[0] for each in groups(picture, "box", "critical")} == {"a", "b"}
     assert "critical workflow" in texts(picture)
+
+
+def test_the_workflow_has_a_halo_and_keeps_the_width_of_its_calls():
+    rare, common = edge("a", "b", calls=1), edge("a", "c", calls=10_000)
+    [line] = groups(parsed(graph_of(rare, common, highlighted=frozenset({("a", "b")}))), "edge", "critical")
+    widths = {each.get("class"): float(each.get("stroke-width")) for each in line if each.get("stroke-width")}
+    assert widths["line"] == ROOMY.thin
+    assert widths["halo"] > ROOMY.thick
+
+
+def test_what_is_called_nearly_as_often_is_drawn_nearly_as_wide():
+    picture = parsed(graph_of(edge("a", "b", calls=585), edge("a", "c", calls=594)))
+    lines = [part for group in groups(picture, "edge") for part in group if part.get("class") == "line"]
+    thin, thick = (float(each.get("stroke-width")) for each in lines)
+    assert thick - thin < 0.1 * ROOMY.thick
+
+
+def test_the_centre_is_marked():
+    picture = parsed(around(graph_of(edge("a", "b"), edge("b", "c"), edge("c", "d")), "b"), title="Calls around b")
+    assert [tooltip(each).split("\n")[0] for each in groups(picture, "centre")] == ["b"]
+    assert "Not drawn: 1 service and 1 connection" in texts(picture)
 
 
 def test_broken_services_have_a_badge():

@@ -1,19 +1,21 @@
 from tests.samples.surveyed_shop import surveyed_shop
 
 from cutset.app.survey import find_workflows
+from cutset.report.survey.frequency import ANECDOTES_IN_WORDS
 from cutset.report.survey.workflows import to_document, to_lines
 from cutset.select.workflows import CriticalWorkflows
 
 FOUND = find_workflows(surveyed_shop())
 
 
-def test_workflows_are_listed_with_their_calls() -> None:
+def test_workflows_are_listed_with_their_calls_and_those_of_few_traces_are_marked() -> None:
     assert list(to_lines(FOUND)) == [
-        "[bold]1.[/] redis · web  [dim]20 traces, 69.0%[/]",
+        "[bold]1.[/] redis · web  [dim]20 traces, 69.0 % (51–83 %)[/]",
         "     web>redis/GET",
-        "[bold]2.[/] cart · redis · web  [dim]4 traces, 13.8%[/]",
+        "[bold]2.[/] cart · redis · web  [dim]4 traces, 13.8 % (5–31 %)[/]  [yellow]anecdote[/]",
         "     web>cart/GetCart",
         "     web>redis/GET",
+        f"[dim]{ANECDOTES_IN_WORDS}[/]",
     ]
 
 
@@ -26,9 +28,7 @@ def test_nothing_and_too_much_are_told() -> None:
 def test_the_document_has_all_of_it() -> None:
     document = to_document(FOUND)
     assert (document["traces"], document["stopped"]) == (29, False)
-    assert document["workflows"][0] == {
-        "services": ("redis", "web"),
-        "calls": ["web>redis/GET"],
-        "traces": 20,
-        "share": 20 / 29,
-    }
+    first, second = document["workflows"]
+    assert (first["services"], first["calls"]) == (("redis", "web"), ["web>redis/GET"])
+    assert (first["traces"], first["share"], first["anecdote"]) == (20, 20 / 29, False)
+    assert (round(second["share_low"], 2), round(second["share_high"], 2), second["anecdote"]) == (0.05, 0.31, True)
