@@ -69,7 +69,7 @@ def test_what_a_service_is_most_often_called_as_decides_what_it_is() -> None:
 def test_what_was_drawn_is_told_with_what_was_not(tmp_path: Path) -> None:
     assert list(to_lines(GRAPH, Path("[shop].svg"))) == ["Drew 3 services and 2 connections in \\[shop].svg"]
     nodes = tuple(Node(f"s{number}", Component.RPC, False, 1, 0) for number in range(MANY_SERVICES + 1))
-    drawn, left_out, advice = to_lines(ServiceGraph(nodes, (), without=(3, 1)), tmp_path)
+    _, left_out, advice = to_lines(ServiceGraph(nodes, (), without=(3, 1)), tmp_path)
     assert left_out == "[dim]Not drawn: 3 services and 1 connection with the least traffic[/]"
     assert "--around SERVICE" in advice
 
