@@ -1,25 +1,22 @@
 """`cutset ingest`: read traces of any source into the store."""
 
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from cutset.app.ingest import IngestEvent, IngestSettings, SourcesFound, ingest_traces
+from cutset.app.ingest import IngestSettings, ingest_traces
+from cutset.cli.ingest_progress import IngestProgress
 from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
-from cutset.cli.output import Console, notes, print_document, print_lines
+from cutset.cli.output import notes, print_document, print_lines
 from cutset.errors import UsageError
 from cutset.model.moments import parse_duration_ns, parse_moment_ns
 from cutset.model.steps import finished
-from cutset.model.wording import count
-from cutset.report.survey.ingest import SHOWN_PROBLEMS, to_document, to_lines
-from cutset.survey.ingest import SourceRead
+from cutset.report.survey.ingest import to_document, to_lines
 from cutset.traces.files.read import Format
 
-LINE_SECONDS = 10  # between lines of progress where there is no terminal
+NOT_ALL = 3  # the exit code if a source was refused, or not read to its end
 
 
 def ingest_command(
@@ -49,8 +46,9 @@ def ingest_command(
 ) -> None:
     """Read traces into the store: OpenTelemetry, Jaeger, Zipkin, Tempo or CSV, from files or from servers.
 
-    Spans that are stored already are not stored again. What cannot be read is skipped, counted and shown. When
-    interrupted, nothing that was stored before is lost; the same command goes on.
+    Spans that are stored already are not stored again. What cannot be read is skipped, counted and shown; a source that
+    is refused does not stop the others, and the exit code is 3 then. `cutset traces` says later what was refused and
+    why. When interrupted, nothing that was stored before is lost; the same command goes on.
 
     Credentials for servers come from the environment: `CUTSET_TRACES_TOKEN`, or `CUTSET_TRACES_USER` and
     `CUTSET_TRACES_PASSWORD`; `CUTSET_TRACES_TENANT` for Tempo, `CUTSET_TRACES_CA` for a certificate authority.
@@ -76,7 +74,7 @@ def ingest_command(
     )
     if parse_moment_ns(since, now_ns) >= parse_moment_ns(until, now_ns):
         raise UsageError(f"`--since {since}` is not before `--until {until}`")
-    progress = _Progress(notes())
+    progress = IngestProgress(notes())
     try:
         ingested = finished(ingest_traces(store, sources, settings), progress.tell)
     finally:
@@ -85,44 +83,4 @@ def ingest_command(
         print_document(to_document(ingested))
     else:
         print_lines(to_lines(ingested))
-
-
-@dataclass(slots=True)
-class _Progress:
-    """How far all sources together are, on standard error."""
-
-    console: Console
-    started: float = field(default_factory=time.monotonic)
-    shown: float = field(default_factory=time.monotonic)
-    sources: int = 0
-    done: int = 0
-    spans: int = 0  # of the sources that are done
-    problems: int = 0
-
-    def tell(self, event: IngestEvent) -> None:
-        if isinstance(event, SourcesFound):
-            self.sources = event.number
-        elif isinstance(event, SourceRead):
-            self.done += 1
-            self.spans += event.tally.spans
-            if event.problem is not None:
-                self.problems += 1
-                if self.sources > 1 and self.problems <= SHOWN_PROBLEMS:
-                    self.console.print(f"[yellow]skipped[/] {escape(event.problem.message)}")
-            self._show(self.spans)
-        else:
-            self._show(self.spans + event.spans)
-
-    def _show(self, spans: int) -> None:
-        interval = 0.2 if self.console.is_terminal else LINE_SECONDS
-        if time.monotonic() - self.shown < interval:
-            return
-        self.shown = time.monotonic()
-        rate = spans / (self.shown - self.started)
-        end = "\r" if self.console.is_terminal else "\n"
-        line = f"{self.done} of {count(self.sources, 'source')} read, {count(spans, 'span')}, {rate:,.0f} a second"
-        self.console.print(f"{line:<78}", end=end)
-
-    def clear(self) -> None:
-        if self.console.is_terminal:
-            self.console.print(" " * 79, end="\r")
+    raise typer.Exit(NOT_ALL if ingested.problems else 0)

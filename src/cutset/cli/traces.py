@@ -10,7 +10,7 @@ from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from cutset.cli.output import notes, print_document, print_lines
 from cutset.model.moments import parse_duration_ns
 from cutset.model.wording import count
-from cutset.report.survey.traces import to_document, to_lines
+from cutset.report.survey.traces import refused_lines, to_document, to_lines
 
 
 def traces_command(
@@ -18,14 +18,16 @@ def traces_command(
     as_json: JsonOption = False,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
-    """Show which traces are stored: of what time, how many, of which services, from where, and what was skipped.
+    """Show which traces are stored: of what time, how many, of which services, from where; what was refused, and why.
 
-    Traces are kept by the hour: `--keep` forgets whole hours.
+    What was refused once and read since is not listed any more. Traces are kept by the hour: `--keep` forgets whole
+    hours.
 
     Examples:
 
     - `cutset traces`
     - `cutset traces --keep 30d`: forget what is older than thirty days
+    - `cutset traces --json | jq -r '.refused[].problem'`: what was not read, and why
     """
     if keep:
         notes().print(f"Forgot {count(forget_older(store, parse_duration_ns(keep)), 'span')}")
@@ -37,4 +39,6 @@ def traces_command(
     elif keep:
         print_lines(["No traces are left"])
     else:
+        for line in refused_lines(stored):
+            notes().print(line)
         raise no_traces(store)

@@ -50,8 +50,9 @@ def test_what_cannot_be_read_is_counted_and_shown_and_the_rest_is_kept(tmp_path:
     (tmp_path / "notes.json").write_text('"just a text"')
 
     result = cutset("ingest", ".", cwd=tmp_path)
-    assert result.returncode == 0
-    assert b"skipped The format of notes.json is not known" in result.stderr
+    assert result.returncode == 3
+    assert b"refused: The format of notes.json is not known" in result.stderr
+    assert b"1 source not read, or not to the end" in result.stdout
     assert b"  skipped " in result.stdout
     assert stored_traces(tmp_path / ".cutset")[1].traces >= 2
 

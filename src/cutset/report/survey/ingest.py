@@ -8,7 +8,7 @@ from rich.markup import escape
 from cutset.model.survey import Ingested
 from cutset.model.wording import count
 
-SHOWN_PROBLEMS = 10  # each when it is met; of the others only how many
+SHOWN_PROBLEMS = 10  # each when it is met; all are in the log
 
 
 def to_lines(ingested: Ingested) -> Iterator[str]:
@@ -20,8 +20,9 @@ def to_lines(ingested: Ingested) -> Iterator[str]:
     )
     for skipped in ingested.skipped:
         yield f"  skipped {skipped.times:,} × {escape(skipped.reason)}  [dim]first at {escape(skipped.first_at)}[/]"
-    if len(ingested.problems) > SHOWN_PROBLEMS:
-        yield f"  skipped {len(ingested.problems) - SHOWN_PROBLEMS:,} more files"
+    if ingested.problems:
+        refused = count(len(ingested.problems), "source")
+        yield f"[yellow]{refused} not read, or not to the end[/]; `cutset traces` says which and why"
     if ingested.spans_forgotten:
         yield f"Forgot {count(ingested.spans_forgotten, 'span')} that were too old"
     yield "[dim]Next: `cutset classes` shows which requests these are[/]"

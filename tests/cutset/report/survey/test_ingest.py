@@ -9,7 +9,7 @@ def test_what_was_read_skipped_and_forgotten_is_told() -> None:
     assert list(to_lines(ingested)) == [
         "Read 1,200 spans of 2 sources in 1.2 s, 200 spans of them stored already",
         "  skipped 2 × malformed line  [dim]first at spans.jsonl: line 7[/]",
-        "  skipped 2 more files",
+        "[yellow]12 sources not read, or not to the end[/]; `cutset traces` says which and why",
         "Forgot 30 spans that were too old",
         "[dim]Next: `cutset classes` shows which requests these are[/]",
     ]
