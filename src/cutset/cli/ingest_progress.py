@@ -1,4 +1,4 @@
-"""How far an ingest is, on standard error: in one line that changes, or in a line now and then where there is no terminal.
+"""How far an ingest is, on standard error: one line that changes, or one now and then where there is no terminal.
 
 The share that is done is that of bytes. Pipes and servers do not say how many there are: then it is left out.
 """

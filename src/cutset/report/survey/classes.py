@@ -5,10 +5,11 @@ from typing import Any
 
 from cutset.model.survey import ClassSummary, Survey
 from cutset.model.wording import count
+from cutset.report.survey.frequency import interval_in_words, is_anecdote, share_document
 from cutset.report.survey.table import percent, table_lines
 from cutset.select.complexity import Weights, class_complexity, most_complex_first
 
-HEADINGS = ("complexity", "traces", "share", "failed", "kinds", "spans", "parts", "ms", "request class")
+HEADINGS = ("complexity", "traces", "share", "95 %", "failed", "kinds", "spans", "parts", "ms", "request class")
 
 
 def to_lines(survey: Survey, weights: Weights, top: int) -> Iterator[str]:
@@ -43,7 +44,8 @@ def summary_document(name: str, summary: ClassSummary, traces: int, weights: Wei
         "name": name,
         "complexity": round(class_complexity(summary, weights), 3),
         "traces": summary.traces,
-        "share": summary.traces / traces,
+        **share_document(summary.traces, traces),
+        "anecdote": is_anecdote(summary.traces),
         "failed": summary.failed,
         "torn": sum(summary.torn.values()),
         "kinds": len(summary.judged),
@@ -63,6 +65,7 @@ def class_row(name: str, summary: ClassSummary, traces: int, weights: Weights) -
         f"{class_complexity(summary, weights):.1f}",
         f"{summary.traces:,}",
         percent(summary.traces, traces),
+        interval_in_words(summary.traces, traces),
         percent(summary.failed, summary.traces),
         f"{len(summary.judged):,}",
         f"{summary.spans / summary.traces:.1f}",

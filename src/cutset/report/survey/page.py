@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import htpy as h
 
-from cutset.lineage.kinds import call_uses
 from cutset.model.moments import show_moment
 from cutset.model.point import Point
 from cutset.model.survey import ClassSummary, Survey
@@ -17,6 +16,7 @@ from cutset.report.drawing.service_graph import service_graph_svg
 from cutset.report.page.components import bounded, code, note, table, tiles
 from cutset.report.page.document import drawing
 from cutset.report.survey import classes, request_class
+from cutset.report.survey.kinds import kinds_in_words
 from cutset.report.survey.rank import Scores, highest_first
 from cutset.report.survey.table import is_number, percent
 from cutset.select.complexity import DEFAULT_WEIGHTS, most_complex_first
@@ -78,7 +78,7 @@ def survey_body(
 def class_body(name: str, summary: ClassSummary, graph: ServiceGraph) -> h.Node:
     """One request class: what it calls and when, and how its executions differ."""
     torn, kinds = sum(summary.torn.values()), request_class.most_common_first(summary)
-    uses = call_uses(summary.judged)
+    uses = request_class.call_rows(summary)
     used = "not used here" if summary.kinds else "and no trace is whole: take this with care"
     return [
         h.h1[bounded(name)],
@@ -88,19 +88,14 @@ def class_body(name: str, summary: ClassSummary, graph: ServiceGraph) -> h.Node:
         h.h2["What it calls"],
         _table(
             request_class.HEADINGS,
-            (request_class.call_row(use, summary.traces) for use in uses[:SHOWN_CALLS]),
+            uses[:SHOWN_CALLS],
             caption="Calls of this request class",
         ),
         _more(len(uses) - SHOWN_CALLS),
         _graph(graph, f"Calls of {name}"),
         h.h2["How its executions differ"],
         h.p[f"{count(len(kinds), 'kind')} of execution, by traces:"],
-        h.ul[
-            (
-                h.li[bounded(request_class.kind_in_words(tree, traces))]
-                for tree, traces in kinds[: request_class.SHOWN_KINDS]
-            )
-        ],
+        h.ul(".plain")[(h.li[bounded(line)] for line in kinds_in_words(kinds[: request_class.SHOWN_KINDS]))],
         _more(len(kinds) - request_class.SHOWN_KINDS),
     ]
 

@@ -1,5 +1,6 @@
 """One request class: what it calls and when, and how its executions differ."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,11 +11,13 @@ from cutset.model.survey import ClassSummary
 from cutset.model.wording import count
 from cutset.report.printable import printable
 from cutset.report.survey.classes import summary_document
+from cutset.report.survey.frequency import interval_in_words, share_document
+from cutset.report.survey.kinds import kinds_in_words
 from cutset.report.survey.table import percent, table_lines
 from cutset.select.complexity import Weights
 
 SHOWN_KINDS = 5
-HEADINGS = ("traces", "per trace", "failed", "tolerated", "made", "call")
+HEADINGS = ("traces", "95 %", "per trace", "failed", "tolerated", "made", "call")
 
 
 def to_lines(name: str, summary: ClassSummary) -> Iterator[str]:
@@ -24,21 +27,13 @@ def to_lines(name: str, summary: ClassSummary) -> Iterator[str]:
         used = "not used here" if summary.kinds else "and no trace is whole: take this with care"
         yield f"[dim]{count(torn, 'trace')} of which spans are missing, {used}[/]"
     yield ""
-    rows = [call_row(use, summary.traces) for use in call_uses(summary.judged)]
-    yield from table_lines(HEADINGS, rows)
+    yield from table_lines(HEADINGS, call_rows(summary))
     kinds = most_common_first(summary)
     yield f"\n{count(len(kinds), 'kind')} of execution, by traces:"
-    for tree, traces in kinds[:SHOWN_KINDS]:
-        yield f"  {printable(kind_in_words(tree, traces))}"
+    for line in kinds_in_words(kinds[:SHOWN_KINDS]):
+        yield f"  {printable(line)}"
     if len(kinds) > SHOWN_KINDS:
         yield f"[dim]  and {len(kinds) - SHOWN_KINDS:,} more; `--json` has all[/]"
-
-
-def kind_in_words(tree: CallTree, traces: int) -> str:
-    calls = sum(1 for _ in tree.callees())
-    failed = [str(call.point) for call in tree.walk() if call.failed]
-    but = f", failed: {', '.join(failed)}" if failed else ""
-    return f"{traces:,} × {count(calls, 'call')}{but}"
 
 
 def to_document(name: str, summary: ClassSummary, traces: int, weights: Weights) -> dict[str, Any]:
@@ -51,6 +46,7 @@ def to_document(name: str, summary: ClassSummary, traces: int, weights: Weights)
                 "when": use.role,
                 "instead_of": sorted(map(str, use.instead_of)),
                 "traces": use.traces,
+                **share_document(use.traces, sum(summary.judged.values())),
                 "calls": use.calls,
                 "failures": use.failures,
                 "tolerated": use.tolerated,
@@ -65,16 +61,24 @@ def most_common_first(summary: ClassSummary) -> list[tuple[CallTree, int]]:
     return sorted(summary.judged.items(), key=lambda item: (-item[1], item[0]))
 
 
-def call_row(use: CallUse, traces: int) -> tuple[str, ...]:
-    """Under `HEADINGS`."""
+def call_rows(summary: ClassSummary) -> list[tuple[str, ...]]:
+    """Under `HEADINGS`, each with another call: what several APIs of one service call is told with the API."""
+    uses, traces = call_uses(summary.judged), sum(summary.judged.values())
+    callers = Counter((use.caller.service, use.callee) for use in uses)
+    return [_call_row(use, traces, by_several=callers[use.caller.service, use.callee] > 1) for use in uses]
+
+
+def _call_row(use: CallUse, traces: int, *, by_several: bool) -> tuple[str, ...]:
+    to_answer = f"  to answer {use.caller.api}" if by_several else ""
     instead = f"  when failed: {', '.join(map(str, sorted(use.instead_of)))}" if use.instead_of else ""
     return (
         percent(use.traces, traces),
+        interval_in_words(use.traces, traces),
         f"{use.calls / use.traces:.1f}",
         f"{use.failures:,}" if use.failures else "",
         f"{use.tolerated:,}" if use.tolerated else "",
         use.role.replace("-", " "),
-        f"{replace(use.callee, caller=use.caller.service)}{instead}",
+        f"{replace(use.callee, caller=use.caller.service)}{to_answer}{instead}",
     )
 
 

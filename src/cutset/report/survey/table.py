@@ -24,4 +24,5 @@ def percent(part: int, whole: int) -> str:
 
 
 def is_number(cell: str) -> bool:
-    return cell.strip(" –%").replace(",", "").replace(".", "").isdecimal() or cell in ("", "–")
+    """Also a share, or an interval of them."""
+    return all(letter.isdecimal() or letter in " –%.," for letter in cell)

@@ -9,9 +9,9 @@ from cutset.select.complexity import DEFAULT_WEIGHTS, Weights
 
 def test_classes_are_listed_the_most_complex_first() -> None:
     assert list(to_lines(surveyed_shop(), DEFAULT_WEIGHTS, 5)) == [
-        "[bold]complexity  traces   share  failed  kinds  spans  parts   ms  request class[/]",
-        "      13.5      20  66.7 %       –      2    2.4    2.2  5.0  GET /cart",
-        "       6.0      10  33.3 %  10.0 %      1    1.0    1.0  1.0  GET /",
+        "[bold]complexity  traces   share     95 %  failed  kinds  spans  parts   ms  request class[/]",
+        "      13.5      20  66.7 %  49–81 %       –      2    2.4    2.2  5.0  GET /cart",
+        "       6.0      10  33.3 %  19–51 %  10.0 %      1    1.0    1.0  1.0  GET /",
         (
             "\n[dim]2 request classes in 30 traces of 58 spans. "
             "Spans, parts (services, stores, queues) and ms are means.[/]"
@@ -36,11 +36,13 @@ def test_the_document_has_all_classes_and_follows_the_weights() -> None:
     assert {key: document[key] for key in ("traces", "spans", "headless")} == {"traces": 30, "spans": 58, "headless": 2}
     cart, home = document["classes"]
     assert (home["name"], home["torn"], home["failed"]) == ("GET /", 1, 1)
+    assert (round(cart.pop("share_low"), 2), round(cart.pop("share_high"), 2)) == (0.49, 0.81)
     assert cart == {
         "name": "GET /cart",
         "complexity": 2.4,
         "traces": 20,
         "share": 20 / 30,
+        "anecdote": False,
         "failed": 0,
         "torn": 0,
         "kinds": 2,

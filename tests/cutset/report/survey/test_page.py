@@ -57,7 +57,7 @@ def test_one_class_tells_what_it_calls_and_how_its_executions_differ() -> None:
     assert "20 traces, 0 failed" in page
     assert "web&gt;cart/GetCart  when failed: redis/GET" in page
     assert "after failure" in page
-    assert "4 × 2 calls, failed: redis/GET" in page
+    assert "4 × 2 calls: as 1, with web&gt;cart/GetCart, but web&gt;redis/GET fails" in page
     assert "spans are missing" not in page
     torn = str(h.div[class_body("GET /", SHOP.classes["GET /"], service_graph(SHOP, "GET /"))])
     assert "1 trace of which spans are missing, not used here" in torn

@@ -1,8 +1,10 @@
 from dataclasses import replace
 
-from tests.samples.surveyed_shop import HOME_PAGE, surveyed_shop
+from tests.samples.surveyed_shop import CACHE, HOME_PAGE, surveyed_shop
 
-from cutset.report.survey.request_class import to_document, to_lines
+from cutset.model.call_tree import CallTree
+from cutset.model.point import Point
+from cutset.report.survey.request_class import call_rows, to_document, to_lines
 from cutset.select.complexity import DEFAULT_WEIGHTS
 
 CART, HOME = (surveyed_shop().classes[name] for name in ("GET /cart", "GET /"))
@@ -13,12 +15,24 @@ def test_a_class_is_shown_with_its_calls_and_when_they_are_made() -> None:
         "[bold]GET /cart[/]  20 traces, 0 failed",
         "[dim]most complex trace  5a[/]",
         "",
-        "[bold] traces  per trace  failed  tolerated  made           call[/]",
-        " 20.0 %        1.0                     after failure  web>cart/GetCart  when failed: redis/GET",
-        "100.0 %        1.0       4          4  always         web>redis/GET",
+        "[bold] traces      95 %  per trace  failed  tolerated  made           call[/]",
+        " 20.0 %    8–42 %        1.0                     after failure  web>cart/GetCart  when failed: redis/GET",
+        "100.0 %  84–100 %        1.0       4          4  always         web>redis/GET",
         "\n2 kinds of execution, by traces:",
-        "  16 × 1 call",
-        "  4 × 2 calls, failed: redis/GET",
+        "  1.  16 × 1 call: web>redis/GET",
+        "  2.   4 × 2 calls: as 1, with web>cart/GetCart, but web>redis/GET fails",
+    ]
+
+
+def test_what_several_apis_of_a_service_call_is_told_with_the_api() -> None:
+    read, listed = (CallTree(Point("cart", api), calls=(CACHE,)) for api in ("Read", "List"))
+    page = CallTree(Point("web", "GET /cart"), calls=(read, listed))
+    calls = [row[-1] for row in call_rows(replace(CART, kinds={page: 5}))]
+    assert calls == [
+        "cart>redis/GET  to answer List",
+        "cart>redis/GET  to answer Read",
+        "web>cart/List",
+        "web>cart/Read",
     ]
 
 
