@@ -89,9 +89,9 @@ class CallTree(_Hashed):
     def edges_telling_stores(self) -> Iterator[tuple["CallTree", bool, "CallTree", bool]]:
         """As `edges`, each call with whether a data store or queue answered it.
 
-        Whom the request entered by is a service, and so is to whom a queue hands messages.
+        Whom the request entered by is a service, and so are orphans, and to whom a queue hands messages.
         """
-        pending = [(self, False)]
+        pending = [(tree, False) for tree in (*self.orphans, self)]
         while pending:
             caller, store = pending.pop()
             handed = Component.QUEUE if store and caller.component is Component.QUEUE else None

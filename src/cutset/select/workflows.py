@@ -78,10 +78,11 @@ def _graph_of(tree: CallTree, *, stores: bool) -> Graph:
     services = {tree.point.service}
     calls: set[tuple[str, str, str]] = set()
     for caller, by_store, callee, of_store in tree.edges_telling_stores():
-        if stores or not of_store:
-            services.add(callee.point.service)
-            if stores or not by_store:
-                calls.add((caller.point.service, callee.point.service, callee.point.api))
+        services.update(
+            call.point.service for call, store in ((caller, by_store), (callee, of_store)) if stores or not store
+        )
+        if stores or not (by_store or of_store):
+            calls.add((caller.point.service, callee.point.service, callee.point.api))
     names = sorted(services)  # sorted, so that traces with the same calls are the same graph
     position = {name: number for number, name in enumerate(names)}
     return Graph(

@@ -23,6 +23,7 @@ def draw_boxes(graph: ServiceGraph, layout: Layout, density: Density) -> Iterato
                 failure_bar(node, box),
                 *_label(node, box, density),
                 entry_arrow(box) if node.entry else "",
+                question(box) if node.by_unknown else "",
                 badge(box) if cut else "",
                 "</g>",
             ]
@@ -69,6 +70,14 @@ def entry_arrow(box: Box) -> str:
     return f'<path class="arrow" d="M{box.left - 3:.1f} {box.middle:.1f}l-9 -5v3.5h-8v3h8v3.5Z"/>'
 
 
+def question(box: Box) -> str:
+    """A question mark in the corner where callers are: nobody knows all of them."""
+    r = box.height / 9 + 3
+    text = f'x="{box.left:.1f}" y="{box.top + 0.5 * r:.1f}" text-anchor="middle" font-size="{1.5 * r:.1f}"'
+    place = f'cx="{box.left:.1f}" cy="{box.top:.1f}" r="{r:.1f}"'
+    return f'<circle class="question" {place}/><text class="asked" {text}>?</text>'
+
+
 def badge(box: Box) -> str:
     """A cross in the corner: does not work."""
     r = box.height / 9 + 3
@@ -81,7 +90,7 @@ def badge(box: Box) -> str:
 
 
 def _label(node: Node, box: Box, density: Density) -> Iterator[str]:
-    name, small = escaped(shortened(node.name, density.letters)), f'font-size="{0.8 * density.font:g}"'
+    name, small = escaped(_short_name(node, density)), f'font-size="{0.8 * density.font:g}"'
     sink = box.height / 14 if shape_of(node.component) == "store" else 0
     if density is ROOMY:
         place, y = f'x="{box.left + box.width / 2:.1f}" text-anchor="middle"', box.middle - 1 + sink
@@ -95,11 +104,18 @@ def _label(node: Node, box: Box, density: Density) -> Iterator[str]:
 
 
 def box_width(node: Node, density: Density) -> float:
-    name = text_width(shortened(node.name, density.letters)) * density.font
+    name = text_width(_short_name(node, density)) * density.font
     if density is ROOMY:
         return max(1.06 * name, text_width(calls_in_words(node.calls, node.failures)) * 0.8 * density.font, 70) + 24
     return name + text_width(amount(node.calls)) * 0.8 * density.font + 22
 
 
+def _short_name(node: Node, density: Density) -> str:
+    """Whose a nameless store is, as in `mysql(orders)`, the line to it says."""
+    name, bracket, _ = node.name.partition("(")
+    return shortened(name if name and bracket and node.name.endswith(")") else node.name, density.letters)
+
+
 def _node_tooltip(node: Node) -> str:
-    return tooltip(node.name, node.component.value, calls_in_words(node.calls, node.failures, exact=True))
+    lines = [node.name, node.component.value, calls_in_words(node.calls, node.failures, exact=True)]
+    return tooltip(*lines, *([f"{node.by_unknown:,} by unknown callers"] if node.by_unknown else []))

@@ -12,6 +12,7 @@ class Node:
     entry: bool  # called from outside
     calls: int
     failures: int
+    by_unknown: int = 0  # calls, or work for them, of which nobody knows who made them
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from cutset.model.call_tree import Component, Role
-from cutset.report.drawing.boxes import SHAPE_NAMES, badge, entry_arrow, failure_bar, outline, shape_of
+from cutset.report.drawing.boxes import SHAPE_NAMES, badge, entry_arrow, failure_bar, outline, question, shape_of
 from cutset.report.drawing.graph import Node, ServiceGraph, failure_mark
 from cutset.report.drawing.layout import Box, Density
 from cutset.report.drawing.lines import WHEN, arrow_tip, curve, halo, stroke, width_scale
@@ -35,6 +35,9 @@ def _legend_items(graph: ServiceGraph, density: Density) -> Iterator[tuple[str, 
     for shape, name in SHAPE_NAMES.items():
         if shape in components:
             yield f'<g class="{shape}">{outline(components[shape], box)}</g>', name
+    if any(node.by_unknown for node in graph.nodes):
+        sample = f'<g class="service">{outline(Component.UNKNOWN, box)}{question(box)}</g>'
+        yield sample, "also called by nobody knows whom: spans are lost"
     if graph.cut:
         yield f'<g class="service cut">{outline(Component.UNKNOWN, box)}{badge(box)}</g>', "broken"
     if any(map(failure_mark, graph.nodes)):

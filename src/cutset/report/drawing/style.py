@@ -50,10 +50,12 @@ _COLOURS = (  # selector, property, entry of the palette; of equally specific on
     (".cut .body,.cut .lid", "stroke", "many failed"),
     (".share,.badge", "fill", "many failed"),
     (".cross", "stroke", "ground"),
+    (".question", "fill", "muted"),
+    (".asked", "fill", "ground"),
 )
 _FORMS = (
     ("text", "font-family:system-ui,sans-serif"),
-    (".name", "font-weight:600"),
+    (".name,.asked", "font-weight:600"),
     (".line,.halo,.hit,.lid,.cross", "fill:none"),
     (".line", "stroke:currentColor"),
     (".tip", "fill:currentColor"),

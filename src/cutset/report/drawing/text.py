@@ -26,7 +26,9 @@ def text_width(text: str) -> float:
 def _letter_width(letter: str) -> float:
     if letter in "iljtfr.,:;|!'()[]/ -":
         return 0.4
-    return 1.0 if letter in "mwMW@%…" or ord(letter) > 0x2E80 else 0.7 if letter.isupper() else 0.6
+    if letter in "mwMW@%…" or ord(letter) > 0x2E80:
+        return 1.0
+    return 0.7 if letter.isupper() else 0.65 if letter.isdecimal() else 0.6
 
 
 def tooltip(*lines: str) -> str:

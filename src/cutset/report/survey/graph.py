@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +33,19 @@ def graph_of(classes: Sequence[Kinds], critical: Workflow | None = None) -> Serv
     calls: Counter[str] = Counter()
     failures: Counter[str] = Counter()
     seen: Counter[tuple[str, str]] = Counter()
+    unknown: Counter[str] = Counter()
     for tree, traces in kinds.items():
-        for call in tree.walk():
+        calls.update(dict.fromkeys((call.point.service for call in tree.walk()), 0))  # also who only works for others
+        for call in (tree, *tree.callees()):
             calls[call.point.service] += traces
             failures[call.point.service] += traces if call.failed else 0
+        for orphan in tree.orphans:
+            unknown[orphan.point.service] += traces
         seen.update(dict.fromkeys(((one.point.service, other.point.service) for one, other in tree.edges()), traces))
     components = _components(kinds)
     return ServiceGraph(
         tuple(
-            Node(service, components[service], service in entries, calls[service], failures[service])
+            Node(service, components[service], service in entries, calls[service], failures[service], unknown[service])
             for service in sorted(calls)
         ),
         tuple(_edge(*ends, between, seen[ends]) for ends, between in sorted(uses.items())),
@@ -55,7 +60,8 @@ def _components(kinds: Kinds) -> dict[str, Component]:
     """What each service is most often called as."""
     votes: dict[str, Counter[Component]] = defaultdict(Counter)
     for tree, traces in kinds.items():
-        for call, store in ((tree, False), *((call, store) for _, _, call, store in tree.edges_telling_stores())):
+        services = ((call, False) for call in (tree, *tree.orphans))
+        for call, store in chain(services, (callee for _, _, *callee in tree.edges_telling_stores())):
             component = Component.UNKNOWN if call.component in STORES and not store else call.component
             votes[call.point.service][component] += traces
     return {
@@ -98,6 +104,7 @@ def to_document(graph: ServiceGraph) -> dict[str, Any]:
                 "entry": node.entry,
                 "calls": node.calls,
                 "failures": node.failures,
+                "by_unknown_callers": node.by_unknown,
             }
             for node in graph.nodes
         ],

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from cutset.model.call_tree import CallTree
+from cutset.model.call_tree import UNKNOWN, CallTree
 from cutset.model.wording import count
 
 MOST_NAMES = 6  # of calls, one after another
 REQUEST = "the request"
+BY_UNKNOWN = "by an unknown caller"
 
 
 class _Detail(IntEnum):
@@ -40,7 +41,7 @@ def kinds_in_words(kinds: Sequence[tuple[CallTree, int]]) -> Iterator[str]:
     """A line for each, given with its traces: `2.  554 × 21 calls: as 1, with frontend>ads/GetAds`."""
     width = max((len(f"{traces:,}") for _, traces in kinds), default=0)
     for number, (tree, traces) in enumerate(kinds, 1):
-        calls = count(sum(1 for _ in tree.edges()), "call")
+        calls = count(sum(1 for _ in tree.callees()), "call")
         words = _described(tree, [above for above, _ in kinds[: number - 1]])
         yield f"{number}.  {traces:>{width},} × {calls}{f': {words}' if words else ''}"
 
@@ -97,7 +98,10 @@ def _listed(names: Sequence[str]) -> str:
 
 def _calls(tree: CallTree, detail: _Detail) -> _Calls:
     calls: _Calls = Counter({(REQUEST if detail is _Detail.SERVICE else str(tree.point), tree.failed): 1})
-    pending = [(tree, str(tree.point))]
+    for orphan in tree.orphans:
+        if orphan.point.api != UNKNOWN:
+            calls[f"{orphan.point} {BY_UNKNOWN}", orphan.failed] += 1
+    pending = [(each, str(each.point)) for each in (*tree.orphans, tree)]
     while pending:
         caller, path = pending.pop()
         for callee in caller.calls:

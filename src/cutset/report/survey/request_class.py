@@ -12,7 +12,7 @@ from cutset.model.wording import count
 from cutset.report.printable import printable
 from cutset.report.survey.classes import summary_document
 from cutset.report.survey.frequency import interval_in_words, share_document
-from cutset.report.survey.kinds import kinds_in_words
+from cutset.report.survey.kinds import BY_UNKNOWN, kinds_in_words
 from cutset.report.survey.table import percent, table_lines
 from cutset.select.complexity import Weights
 
@@ -53,7 +53,10 @@ def to_document(name: str, summary: ClassSummary, traces: int, weights: Weights)
             }
             for use in call_uses(summary.judged)
         ],
-        "executions": [{"traces": times, "tree": _tree_document(tree)} for tree, times in most_common_first(summary)],
+        "executions": [
+            {"traces": times, "tree": _tree_document(tree), "orphans": [*map(_tree_document, tree.orphans)]}
+            for tree, times in most_common_first(summary)
+        ],
     }
 
 
@@ -69,7 +72,10 @@ def call_rows(summary: ClassSummary) -> list[tuple[str, ...]]:
 
 
 def _call_row(use: CallUse, traces: int, *, by_several: bool) -> tuple[str, ...]:
-    to_answer = f"  to answer {use.caller.api}" if by_several else ""
+    if use.caller == UNKNOWN_CALLER:
+        caller = f"  {BY_UNKNOWN}"
+    else:
+        caller = f"  to answer {use.caller.api}" if by_several else ""
     instead = f"  when failed: {', '.join(map(str, sorted(use.instead_of)))}" if use.instead_of else ""
     return (
         percent(use.traces, traces),
@@ -78,7 +84,7 @@ def _call_row(use: CallUse, traces: int, *, by_several: bool) -> tuple[str, ...]
         f"{use.failures:,}" if use.failures else "",
         f"{use.tolerated:,}" if use.tolerated else "",
         use.role.replace("-", " "),
-        f"{replace(use.callee, caller=use.caller.service)}{to_answer}{instead}",
+        f"{replace(use.callee, caller=use.caller.service)}{caller}{instead}",
     )
 
 

@@ -56,3 +56,17 @@ def test_corners_of_tall_boxes_are_those_of_usual_ones(component: Component) -> 
     corner = {Component.RPC: 'rx="6.0"', Component.CACHE: "a50.0 4.2 ", Component.QUEUE: "M10.5 "}[component]
     assert corner in usual
     assert corner in tall
+
+
+def test_who_has_unknown_callers_has_a_question_mark() -> None:
+    shown = drawn(Node("cart", Component.RPC, entry=False, calls=9, failures=0, by_unknown=4))
+    assert ">?</text>" in shown
+    assert "9 calls\n4 by unknown callers</title>" in shown
+    assert ">?<" not in drawn(Node("cart", Component.RPC, entry=False, calls=9, failures=0))
+
+
+def test_whose_a_nameless_store_is_the_line_to_it_says_and_the_tooltip() -> None:
+    shown = drawn(Node("mysql(orders)", Component.DATABASE, entry=False, calls=9, failures=0))
+    assert ">mysql</text>" in shown
+    assert "<title>mysql(orders)\n" in shown
+    assert ">(orders)</text>" in drawn(Node("(orders)", Component.DATABASE, entry=False, calls=9, failures=0))

@@ -3,7 +3,7 @@ from pathlib import Path
 from tests.samples.surveyed_shop import surveyed_shop
 
 from cutset.app.survey import find_workflows, service_graph
-from cutset.model.call_tree import CallTree, Component, Role
+from cutset.model.call_tree import UNKNOWN, CallTree, Component, Role
 from cutset.model.point import Point
 from cutset.report.drawing.graph import Node, ServiceGraph
 from cutset.report.survey.graph import MANY_SERVICES, graph_of, to_document, to_lines
@@ -64,6 +64,22 @@ def test_what_a_service_is_most_often_called_as_decides_what_it_is() -> None:
 
     kinds = {asked(Component.HTTP): 2, asked(Component.DATABASE): 9, asked(Component.RPC): 1}
     assert {node.component for node in graph_of([kinds]).nodes if node.name == "search"} == {Component.DATABASE}
+
+
+def test_of_calls_whose_caller_is_lost_no_caller_is_drawn() -> None:
+    lost = CallTree(Point("stock", "Reserve"), component=Component.RPC, calls=(CallTree(Point("db", "UPDATE")),))
+    work = CallTree(Point("audit", UNKNOWN), calls=(CallTree(Point("log", "Write")),))  # for an unknown call
+    tree = CallTree(Point("web", "GET /"), orphans=(work, lost))
+    graph = graph_of([{tree: 7}])
+    assert [edge.ends for edge in graph.edges] == [("audit", "log"), ("stock", "db")]
+    assert [(node.name, node.calls, node.entry, node.by_unknown) for node in graph.nodes] == [
+        ("audit", 0, False, 7),
+        ("db", 7, False, 0),
+        ("log", 7, False, 0),
+        ("stock", 7, False, 7),
+        ("web", 7, True, 0),
+    ]
+    assert to_document(graph)["services"][0]["by_unknown_callers"] == 7
 
 
 def test_what_was_drawn_is_told_with_what_was_not(tmp_path: Path) -> None:

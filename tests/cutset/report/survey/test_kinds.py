@@ -3,7 +3,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutset.model.call_tree import CallTree
+from cutset.model.call_tree import UNKNOWN, CallTree
 from cutset.model.point import Point
 from cutset.report.survey.kinds import MOST_NAMES, kinds_in_words
 
@@ -61,6 +61,11 @@ def test_the_same_calls_inside_others_are_not_said_to_be_equal() -> None:
     one = call("web/GET /", call("cart/Get", CACHE, CACHE), call("cart/Get"))
     other = call("web/GET /", call("cart/Get", CACHE), call("cart/Get", CACHE))
     assert told(one, other)[1] == "4 calls: the calls of 1, inside others"
+
+
+def test_calls_of_unknown_callers_are_said_to_be_so() -> None:
+    lost = replace(PAGE, orphans=(call("stock/Reserve"), call(f"audit/{UNKNOWN}", call("log/Write"))))
+    assert told(PAGE, lost)[1] == "5 calls: as 1, with stock/Reserve by an unknown caller, audit>log/Write"
 
 
 def test_of_many_calls_some_are_named_and_the_rest_is_counted() -> None:

@@ -36,6 +36,15 @@ def test_what_several_apis_of_a_service_call_is_told_with_the_api() -> None:
     ]
 
 
+def test_a_call_whose_caller_is_lost_has_none() -> None:
+    page = CallTree(Point("web", "GET /cart"), orphans=(CallTree(Point("stock", "Reserve"), calls=(CACHE,)),))
+    summary = replace(CART, kinds={page: 5})
+    assert [row[-1] for row in call_rows(summary)] == ["stock/Reserve  by an unknown caller", "stock>redis/GET"]
+    document = to_document("GET /cart", summary, 5, DEFAULT_WEIGHTS)
+    assert [call["caller"] for call in document["calls"]] == ["", "stock/Reserve"]
+    assert document["executions"][0]["orphans"][0]["call"] == "stock/Reserve"
+
+
 def test_traces_with_missing_spans_are_told_of() -> None:
     assert "[dim]1 trace of which spans are missing, not used here[/]" in list(to_lines("GET /", HOME))
     torn_only = replace(HOME, kinds={}, torn={HOME_PAGE: 3})
@@ -57,5 +66,6 @@ def test_the_document_has_every_call_and_every_execution() -> None:
             "failed": False,
             "calls": [{"call": "redis/GET", "failed": False, "calls": []}],
         },
+        "orphans": [],
     }
     assert [execution["traces"] for execution in document["executions"]] == [16, 4]
