@@ -25,9 +25,11 @@ def share_document(seen: int, of: int) -> dict[str, float]:
 
 def interval_in_words(seen: int, of: int) -> str:
     """`56.9–59.3 %`, with as many digits as its width is worth."""
-    low, high = _interval(seen, of)
-    digits = 0 if high - low > 0.1 else 1 if high - low > 0.002 else 2
-    return f"{100 * low:.{digits}f}–{100 * high:.{digits}f} %"
+    low, high = (100 * end for end in _interval(seen, of))
+    if high < 1:
+        return f"{low:.1g}–{high:.1g} %"
+    digits = 0 if high - low > 10 else 1 if high - low > 0.2 else 2
+    return f"{low:.{digits}f}–{high:.{digits}f} %"
 
 
 def _interval(seen: int, of: int) -> tuple[float, float]:

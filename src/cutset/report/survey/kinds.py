@@ -38,12 +38,12 @@ class _Difference:
 
 
 def kinds_in_words(kinds: Sequence[tuple[CallTree, int]]) -> Iterator[str]:
-    """A line for each, given with its traces: `2.  554 × 21 calls: as 1, with frontend>ads/GetAds`."""
+    """Of each, given with its traces: `554 × 21 calls: as 1, with frontend>ads/GetAds`. They are numbered from 1."""
     width = max((len(f"{traces:,}") for _, traces in kinds), default=0)
-    for number, (tree, traces) in enumerate(kinds, 1):
+    for place, (tree, traces) in enumerate(kinds):
         calls = count(sum(1 for _ in tree.callees()), "call")
-        words = _described(tree, [above for above, _ in kinds[: number - 1]])
-        yield f"{number}.  {traces:>{width},} × {calls}{f': {words}' if words else ''}"
+        words = _described(tree, [above for above, _ in kinds[:place]])
+        yield f"{traces:>{width},} × {calls}{f': {words}' if words else ''}"
 
 
 def _described(tree: CallTree, above: Sequence[CallTree]) -> str:

@@ -13,12 +13,15 @@ from cutset.model.survey import ClassSummary, Survey
 from cutset.model.wording import count
 from cutset.report.drawing.graph import ServiceGraph
 from cutset.report.drawing.service_graph import service_graph_svg
-from cutset.report.page.components import bounded, code, note, table, tiles
+from cutset.report.page.components import bounded, code, note, table, tiles, verdict
 from cutset.report.page.document import drawing
 from cutset.report.survey import classes, request_class
+from cutset.report.survey.frequency import ANECDOTES_IN_WORDS, is_anecdote
 from cutset.report.survey.kinds import kinds_in_words
 from cutset.report.survey.rank import Scores, highest_first
 from cutset.report.survey.table import is_number, percent
+from cutset.report.survey.traces import latest_refused
+from cutset.report.survey.workflows import seen_in_words
 from cutset.select.complexity import DEFAULT_WEIGHTS, most_complex_first
 from cutset.select.rankings import Ranking
 from cutset.select.workflows import CriticalWorkflows
@@ -26,6 +29,8 @@ from cutset.store.manifest import IngestRecord, SpanStore
 from cutset.store.shapes import Totals
 
 CALLS_OPEN = 4  # of a workflow; more are folded
+LONGEST_KIND = 1_000  # letters: it names some calls
+SHORT = 16  # letters of a cell that stay on one line
 SHOWN_CLASSES, SHOWN_SERVICES, SHOWN_APIS, SHOWN_CALLS, SHOWN_INGESTS = 100, 50, 20, 200, 20
 
 
@@ -52,6 +57,7 @@ def stored_body(stored: SpanStore, totals: Totals) -> h.Node:
             ),
             _more(len(totals.services) - SHOWN_SERVICES),
         ],
+        _refused(latest_refused(stored.log)),
         h.details[h.summary["Latest ingests, and what was skipped"], _ingests(stored.log)],
     ]
 
@@ -62,13 +68,16 @@ def survey_body(
     scores: Scores | None,
     graph: ServiceGraph,
     address: Callable[[str], str],
+    *,
+    choice: h.Node = None,
 ) -> h.Node:
-    """`address` is where a request class, by its name, is shown."""
+    """`address` is where a request class, by its name, is shown; `choice` asks which part of the graph is."""
     return [
         h.h2["Request classes"],
         _classes(survey, address),
-        h.h2["Who calls whom"],
-        _graph(graph, "Calls between services"),
+        h.h2("#who-calls-whom")["Who calls whom"],
+        choice,
+        _graph(graph, f"Calls around {graph.centre}" if graph.centre else "Calls between services"),
         h.h2["Critical workflows"],
         _workflows(workflows),
         scores and [h.h2["APIs by how much their failure would touch"], _ranks(scores)],
@@ -95,7 +104,7 @@ def class_body(name: str, summary: ClassSummary, graph: ServiceGraph) -> h.Node:
         _graph(graph, f"Calls of {name}"),
         h.h2["How its executions differ"],
         h.p[f"{count(len(kinds), 'kind')} of execution, by traces:"],
-        h.ul(".plain")[(h.li[bounded(line)] for line in kinds_in_words(kinds[: request_class.SHOWN_KINDS]))],
+        h.ol[(h.li[bounded(words, LONGEST_KIND)] for words in kinds_in_words(kinds[: request_class.SHOWN_KINDS]))],
         _more(len(kinds) - request_class.SHOWN_KINDS),
     ]
 
@@ -138,7 +147,8 @@ def _workflows(critical: CriticalWorkflows) -> h.Node:
                 h.li[
                     bounded(" · ".join(workflow.services)),
                     " ",
-                    h.span(".small.muted")[f"{count(workflow.traces, 'trace')}, {workflow.share:.1%}"],
+                    h.span(".small.muted")[seen_in_words(workflow, critical.traces)],
+                    is_anecdote(workflow.traces) and [" ", verdict("unknown", "anecdote")],
                     h.details(open=len(workflow.calls) <= CALLS_OPEN)[
                         h.summary[count(len(workflow.calls), "call")],
                         h.ul[(h.li[code(str(call))] for call in workflow.calls)],
@@ -147,6 +157,8 @@ def _workflows(critical: CriticalWorkflows) -> h.Node:
                 for workflow in critical.workflows
             )
         ],
+        any(is_anecdote(workflow.traces) for workflow in critical.workflows)
+        and h.p(".small.muted")[ANECDOTES_IN_WORDS],
         critical.stopped
         and note(
             "There are too many to look at all: those in less than "
@@ -169,13 +181,30 @@ def _ingests(log: Sequence[IngestRecord]) -> h.Node:
             (
                 f"{record.spans_read:,}",
                 f"{record.spans_new:,}",
-                "; ".join(f"{times:,} × {reason}" for reason, times in record.skipped.items()) or "–",
+                "; ".join(
+                    [
+                        *filter(None, [record.problem]),
+                        *(f"{times:,} × {reason}" for reason, times in record.skipped.items()),
+                    ]
+                )
+                or "–",
                 f"{show_moment(int(record.at * 1e9))} UTC",
                 record.source,
             )
             for record in reversed(log[-SHOWN_INGESTS:])
         ),
         caption="Latest ingests, and what was skipped",
+    )
+
+
+def _refused(refused: Sequence[IngestRecord]) -> h.Node:
+    return refused and note(
+        h.details[
+            h.summary[f"{count(len(refused), 'source')} refused, or not read to the end"],
+            h.ul[(h.li[bounded(record.problem)] for record in refused[:SHOWN_INGESTS])],
+            _more(len(refused) - SHOWN_INGESTS),
+        ],
+        kind="degraded",
     )
 
 
@@ -192,7 +221,10 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[h.Node]], *, caption
 
 
 def _cells(cells: Sequence[h.Node], numeric: Sequence[bool]) -> Iterable[h.Element]:
-    return (h.td(class_={"number": right})[_bounded(cell)] for cell, right in zip(cells, numeric, strict=True))
+    return (
+        h.td(class_={"number": right, "short": len(str(cell)) <= SHORT})[_bounded(cell)]
+        for cell, right in zip(cells, numeric, strict=True)
+    )
 
 
 def _name(cell: h.Node) -> h.Element:

@@ -30,8 +30,8 @@ def to_lines(name: str, summary: ClassSummary) -> Iterator[str]:
     yield from table_lines(HEADINGS, call_rows(summary))
     kinds = most_common_first(summary)
     yield f"\n{count(len(kinds), 'kind')} of execution, by traces:"
-    for line in kinds_in_words(kinds[:SHOWN_KINDS]):
-        yield f"  {printable(line)}"
+    for number, words in enumerate(kinds_in_words(kinds[:SHOWN_KINDS]), 1):
+        yield f"  {number}.  {printable(words)}"
     if len(kinds) > SHOWN_KINDS:
         yield f"[dim]  and {len(kinds) - SHOWN_KINDS:,} more; `--json` has all[/]"
 

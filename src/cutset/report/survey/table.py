@@ -20,9 +20,10 @@ def table_lines(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Itera
 
 
 def percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if part else "–"
+    share = 100 * part / whole if part else 0
+    return "–" if not share else f"{share:.1f} %" if share >= 0.05 else "<0.1 %"
 
 
 def is_number(cell: str) -> bool:
     """Also a share, or an interval of them."""
-    return all(letter.isdecimal() or letter in " –%.," for letter in cell)
+    return all(letter.isdecimal() or letter in " –%.,<" for letter in cell)

@@ -9,8 +9,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from cutset.app.survey import StudiedTraces, class_named, service_graph, study_traces
+from cutset.app.survey import StudiedTraces, class_named, part_of_graph, service_graph, study_traces
+from cutset.model.wording import count
+from cutset.report.drawing.graph import ServiceGraph
+from cutset.report.drawing.service_graph import MOST_SERVICES
 from cutset.report.page.components import bounded, empty, note
+from cutset.report.survey.graph import MANY_SERVICES
 from cutset.report.survey.page import class_body, stored_body, survey_body
 from cutset.store.manifest import MANIFEST, open_spans
 from cutset.web.aside import Aside
@@ -20,6 +24,7 @@ from cutset.web.listing import REFRESH, back_to
 
 PLACE = "/traces"
 WORK = "traces"
+FEW_SERVICES = 12  # are drawn as they are
 
 
 async def traces(request: Request) -> Response:
@@ -41,10 +46,19 @@ async def traces(request: Request) -> Response:
         summary = class_named(studied.survey, wanted)
         body = [back_to(PLACE, "Traces"), class_body(wanted, summary, service_graph(studied.survey, wanted))]
     else:
+        centre, top = request.query_params.get("around", ""), _number(request.query_params.get("top", ""))
+        graph = part_of_graph(studied.graph, centre=centre, top=top or MANY_SERVICES)
         body = [
             h.h1["Traces"],
             stored_body(studied.stored, studied.totals),
-            survey_body(studied.survey, studied.workflows, studied.scores, studied.graph, _address),
+            survey_body(
+                studied.survey,
+                studied.workflows,
+                studied.scores,
+                graph,
+                _address,
+                choice=_choice(studied.graph, centre, top),
+            ),
         ]
     return HTMLResponse(page(frame, PLACE, bounded(wanted) or "Traces", h.div("#run")[body]))
 
@@ -61,6 +75,34 @@ def _studying(aside: Aside, store: Path) -> "asyncio.Future[StudiedTraces]":
 
 def _address(name: str) -> str:
     return f"{PLACE}?{urlencode({'class': name})}"
+
+
+def _number(text: str) -> int:
+    """Of services to draw; 0 if that is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else 0
+
+
+def _choice(graph: ServiceGraph, centre: str, top: int) -> h.Node:
+    """Which part of a graph to draw, where there is enough to choose from."""
+    names = sorted(node.name for node in graph.nodes)
+    if len(names) <= FEW_SERVICES:
+        return None
+    most = min(MOST_SERVICES, len(names))
+    return h.form(".graph-controls", method="get", action=f"{PLACE}#who-calls-whom")[
+        h.label[
+            "Around ",
+            h.select(name="around")[
+                h.option(value="")["all services"],
+                (h.option(value=name, selected=name == centre)[bounded(name, 60)] for name in names),
+            ],
+        ],
+        h.label[
+            "At most ",
+            h.input(type="number", name="top", min="1", max=str(most), value=str(min(top or MANY_SERVICES, most))),
+            f"of {count(len(names), 'service')}",
+        ],
+        h.button(type="submit")["Draw"],
+    ]
 
 
 def _nothing() -> h.Element:

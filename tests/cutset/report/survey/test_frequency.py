@@ -35,6 +35,7 @@ def test_of_nothing_nothing_is_known() -> None:
         (3_631, 6_247, "56.9–59.3 %"),
         (58_100_000, 100_000_000, "58.09–58.11 %"),
         (20, 20, "84–100 %"),
+        (1, 6_247, "0.003–0.09 %"),
     ],
 )
 def test_an_interval_has_as_many_digits_as_it_is_worth(seen: int, of: int, words: str) -> None:

@@ -22,10 +22,10 @@ def told(*kinds: CallTree) -> list[str]:
     return [line.partition("× ")[2] for line in kinds_in_words([(tree, 9) for tree in kinds])]
 
 
-def test_kinds_are_numbered_with_their_traces_and_the_first_with_its_calls() -> None:
+def test_kinds_come_with_their_traces_and_the_first_with_its_calls() -> None:
     assert list(kinds_in_words([(PAGE, 1200), (call("web/GET /"), 7)])) == [
-        "1.  1,200 × 3 calls: web>ads/Get, web>cart/Get, web>redis/GET",
-        "2.      7 × 0 calls",
+        "1,200 × 3 calls: web>ads/Get, web>cart/Get, web>redis/GET",
+        "    7 × 0 calls",
     ]
 
 

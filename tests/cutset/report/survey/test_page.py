@@ -9,6 +9,7 @@ from cutset.app.survey import find_workflows, rank_apis, service_graph
 from cutset.model.call_tree import CallTree, Component
 from cutset.model.point import Point
 from cutset.model.survey import ClassSummary, Representative, Survey
+from cutset.report.survey.frequency import ANECDOTES_IN_WORDS
 from cutset.report.survey.page import SHOWN_SERVICES, class_body, stored_body, survey_body
 from cutset.select.workflows import CriticalWorkflows
 from cutset.store.manifest import IngestRecord, SpanStore
@@ -72,6 +73,21 @@ def test_what_is_stored_and_what_was_skipped_is_told() -> None:
     assert "traces.json" in page
     assert "20.0 %" in page
     assert "and 2 more" in page
+
+
+def test_what_was_refused_is_told_with_the_reason() -> None:
+    record = IngestRecord("a.txt", "", 1_800_000_000.0, 0, 0, {}, "The format of a.txt <b> is not known")
+    page = str(h.div[stored_body(SpanStore(Path("x"), (), (record,)), Totals(3, 12, (), ()))])
+
+    assert "1 source refused, or not read to the end" in page
+    assert page.count("The format of a.txt &lt;b&gt; is not known") == 2  # there, and in the list of ingests
+
+
+def test_workflows_of_few_traces_are_marked_as_anecdotes() -> None:
+    page = shown(SHOP)
+    assert page.count("</span> anecdote</span>") == 1
+    assert "4 traces, 13.8 % (5–31 %)" in page
+    assert ANECDOTES_IN_WORDS in page
 
 
 @pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", '"><img src=x onerror=y>', "x" * 10_000])

@@ -5,10 +5,12 @@ from starlette.testclient import TestClient
 from tests.samples.opened_dashboard import opened_dashboard
 from tests.samples.survey_traces import some_traces
 
+from cutset.model.span import SpanKind
 from cutset.store.spans import begin_ingest
 from cutset.web.dashboard import Dashboard
-from cutset.web.pages.traces import WORK
+from cutset.web.pages.traces import FEW_SERVICES, WORK
 
+SERVER = SpanKind.SERVER
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 
 
@@ -98,3 +100,35 @@ def _studied(dashboard: Dashboard, client: TestClient):  # type: ignore[no-untyp
 
     assert client.portal
     return client.portal.call(studied)
+
+
+def test_a_part_of_a_large_graph_can_be_drawn(tmp_path: Path) -> None:
+    leaf = next(iter(some_traces(1)))
+    services = [f"service-{number}" for number in range(FEW_SERVICES + 8)]
+    chain = [
+        replace(leaf, service=service, span_id=service, parent_id=services[place - 1] if place else "", kind=SERVER)
+        for place, service in enumerate(services)
+    ]
+    with begin_ingest(tmp_path) as ingesting:
+        ingesting.add("generated", chain)
+
+    with opened_dashboard(tmp_path) as (dashboard, client):
+        whole = read(dashboard, client)
+        around = client.get("/traces", params={"around": "service-7"}).text
+        few = client.get("/traces", params={"top": "5"}).text
+        absent = client.get("/traces", params={"around": "nobody"})
+        wrong = client.get("/traces", params={"top": "many"})
+
+    assert f"{FEW_SERVICES + 8} services, {FEW_SERVICES + 7} connections" in whole
+    assert "Calls around service-7: 3 services, 2 connections" in around
+    assert '<option value="service-7" selected>' in around
+    assert "Calls between services: 5 services" in few
+    assert absent.status_code == 404
+    assert wrong.status_code == 200
+
+
+def test_what_is_small_is_drawn_whole_and_nothing_is_asked(tmp_path: Path) -> None:
+    ingest(tmp_path)
+
+    with opened_dashboard(tmp_path) as (dashboard, client):
+        assert 'name="around"' not in read(dashboard, client)
