@@ -8,9 +8,10 @@ CHOICE = find_endpoints(surveyed_shop())
 
 def test_targets_are_listed_with_the_class_that_shows_them() -> None:
     assert list(to_lines(CHOICE)) == [
-        "[bold]endpoint               inject at         seen in[/]",
-        "cache/redis/GET        web>redis/GET     GET /cart",
-        "rpc/grpc/cart/GetCart  web>cart/GetCart  GET /cart",
+        "[bold]cache/redis/GET[/]  [dim]20 calls by 1 service[/]",
+        "     web>redis/GET  [dim]in GET /cart[/]",
+        "[bold]rpc/grpc/cart/GetCart[/]  [dim]4 calls by 1 service[/]",
+        "     web>cart/GetCart  [dim]in GET /cart[/]",
         "\n[dim]2 targets for 2 endpoints, which services use in 2 places.[/]",
     ]
 
