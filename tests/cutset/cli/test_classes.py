@@ -24,11 +24,11 @@ def test_classes_tell_what_is_called_when(cutset: Cutset, document: Callable[...
     assert "GET /cart" in cutset("classes").stdout
 
     calls = {call["callee"]: call for call in document("classes", "GET /cart")["calls"]}
-    assert calls["redis/GET"]["when"] == "always"
-    assert (calls["redis/GET"]["failures"], calls["redis/GET"]["tolerated"]) == (4, 4)
+    assert calls["redis(web)/GET"]["when"] == "always"
+    assert (calls["redis(web)/GET"]["failures"], calls["redis(web)/GET"]["tolerated"]) == (4, 4)
     assert calls["cart/GetCart"]["when"] == "after-failure"
-    assert calls["cart/GetCart"]["instead_of"] == ["redis/GET"]
-    assert "after failure  web>cart/GetCart  when failed: redis/GET" in cutset("classes", "GET /cart").stdout
+    assert calls["cart/GetCart"]["instead_of"] == ["redis(web)/GET"]
+    assert "after failure  web>cart/GetCart  when failed: redis(web)/GET" in cutset("classes", "GET /cart").stdout
 
 
 def test_a_window_of_time_chooses(cutset: Cutset, document: Callable[..., Any]) -> None:

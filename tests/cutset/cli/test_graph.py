@@ -18,7 +18,7 @@ def test_the_graph_is_a_picture_with_the_fallback_dashed(
     drawn = {group.get("class", "") for group in picture.iter("{http://www.w3.org/2000/svg}g")}
     assert any("after-failure" in classes for classes in drawn)
     calls = {(call["caller"], call["callee"]): call["when"] for call in document("graph")["calls"]}
-    assert calls == {("web", "redis"): "always", ("web", "cart"): "after-failure"}
+    assert calls == {("web", "redis(web)"): "always", ("web", "cart"): "after-failure"}
 
 
 def test_a_part_is_drawn_around_a_service_or_of_the_largest(
@@ -29,7 +29,7 @@ def test_a_part_is_drawn_around_a_service_or_of_the_largest(
     assert drawn.endswith("\nNot drawn: 1 service and 1 connection\n")
     assert "Calls around cart" in Path(out).read_text()
     part = document("graph", "--top", "2")
-    assert {service["name"] for service in part["services"]} == {"web", "redis"}
+    assert {service["name"] for service in part["services"]} == {"web", "redis(web)"}
     assert part["left_out"] == {"services": 1, "calls": 1}
 
 
@@ -38,7 +38,7 @@ def test_the_highlighted_workflow_is_the_first_that_is_listed(document: Callable
     critical = [call for call in document("graph")["calls"] if call["critical"]]
     assert [f"{call['caller']}>{call['callee']}/{api}" for call in critical for api in call["apis"]] == first["calls"]
     of_class = document("workflows", "--class", "GET /cart")["workflows"][0]
-    assert of_class["calls"] == ["web>redis/GET"]
+    assert of_class["calls"] == ["web>redis(web)/GET"]
 
 
 def test_mistakes_are_named(cutset: Callable[..., Result], tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from cutset.errors import UsageError
 
 def test_workflows_are_found(cutset: Callable[..., Result], document: Callable[..., Any]) -> None:
     first = document("workflows")["workflows"][0]
-    assert (first["services"], first["calls"], first["traces"]) == (["redis", "web"], ["web>redis/GET"], 20)
+    assert (first["services"], first["calls"], first["traces"]) == (["redis(web)", "web"], ["web>redis(web)/GET"], 20)
     assert (first["share"], round(first["share_low"], 2), first["anecdote"]) == (1.0, 0.84, False)
-    assert "web>redis/GET" in cutset("workflows", "--top", "1").stdout
+    assert "web>redis(web)/GET" in cutset("workflows", "--top", "1").stdout
     assert document("workflows", "--no-stores", "--min-share", "50")["workflows"] == []
 
 
