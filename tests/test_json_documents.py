@@ -16,7 +16,7 @@ from tests.cutset.report.traffic.test_replay import TEMPLATED
 from tests.cutset.report.traffic.test_templates import TEMPLATES
 from tests.samples import drill, hardening_result, impacts, reproduction
 from tests.samples.campaign import EVENTS, MIXED, REPLAY, VARYING
-from tests.samples.surveyed_shop import surveyed_shop
+from tests.samples.surveyed_shop import CART, surveyed_shop
 
 from cutset.app.survey import find_endpoints, rank_apis
 from cutset.model.checkup import Checkup, note
@@ -80,12 +80,16 @@ def documents(folder: Path) -> Iterator[tuple[str, Any]]:
     survey = surveyed_shop()
     yield "Request classes", classes.to_document(survey, DEFAULT_WEIGHTS)
     name, summary = next(iter(survey.classes.items()))
-    yield "One request class", request_class.to_document(name, summary, survey.traces, DEFAULT_WEIGHTS)
+    lost = replace(next(iter(summary.kinds)), orphans=(CART,))
+    for kinds in (summary.kinds, {lost: 1}):
+        of_class = replace(summary, kinds=kinds)
+        yield "One request class", request_class.to_document(name, of_class, survey.traces, DEFAULT_WEIGHTS)
     yield "Ranks", rank.to_document(rank_apis(survey), Ranking.API_RANK, Preference.UNIFORM)
     yield "Workflows", workflows.to_document(FOUND)
     yield "Endpoints", endpoints.to_document(find_endpoints(survey))
     yield "A graph", graph.to_document(GRAPH)
-    yield "Stored traces", traces.to_document(STORED, TOTALS)
+    refused = replace(STORED.log[0], problem="It is no trace")
+    yield "Stored traces", traces.to_document(replace(STORED, log=(refused,)), TOTALS)
     yield "What was read", ingest.to_document(Ingested(1, 3, 2, 0, (SKIPPED,), ("torn",), 0.1))
     yield "Traffic that was sent again", replay.to_document({"templated": TEMPLATED})
     yield "A recording", templates.to_document(TEMPLATES)

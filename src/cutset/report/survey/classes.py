@@ -19,11 +19,20 @@ def to_lines(survey: Survey, weights: Weights, top: int) -> Iterator[str]:
         f"\n[dim]{count(len(survey.classes), 'request class')} in {count(survey.traces, 'trace')} of "
         f"{count(survey.spans, 'span')}. Spans, parts (services, stores, queues) and ms are means.[/]"
     )
-    if survey.headless:
-        traces = count(survey.headless, "more trace")
-        yield f"[dim]{traces} without a beginning: spans are missing, so the class is unknown.[/]"
+    for sentence in lost_in_words(survey):
+        yield f"[dim]{sentence}[/]"
     if any(summary.named_by_span and len(summary.judged) > 1 for _, summary in ranked) and len(survey.classes) < 3:
         yield "[dim]Only the names of spans tell these requests apart; `--by-calls` also looks at what they call.[/]"
+
+
+def lost_in_words(survey: Survey) -> Iterator[str]:
+    """What spans that are missing leave unknown, and what could be concluded all the same."""
+    if survey.headless:
+        yield f"{count(survey.headless, 'more trace')} without a beginning: spans are missing, so the class is unknown."
+    if survey.orphans:
+        yield f"{count(survey.orphans, 'call')} by unknown callers: their spans are missing."
+    if survey.joined:
+        yield f"{count(survey.joined, 'span')} without a parent: names, times and peers tell what they are part of."
 
 
 def to_document(survey: Survey, weights: Weights) -> dict[str, Any]:
@@ -31,6 +40,8 @@ def to_document(survey: Survey, weights: Weights) -> dict[str, Any]:
         "traces": survey.traces,
         "spans": survey.spans,
         "headless": survey.headless,
+        "by_unknown_callers": survey.orphans,
+        "joined": survey.joined,
         "classes": [
             summary_document(name, summary, survey.traces, weights)
             for name, summary in most_complex_first(survey.classes, weights)

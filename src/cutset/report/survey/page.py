@@ -125,10 +125,7 @@ def _classes(survey: Survey, address: Callable[[str], str]) -> h.Node:
             f"{count(len(survey.classes), 'request class')} in {count(survey.traces, 'trace')} of "
             f"{count(survey.spans, 'span')}. Spans, parts (services, stores, queues) and ms are means."
         ],
-        survey.headless > 0
-        and h.p(".small.muted")[
-            f"{count(survey.headless, 'more trace')} without a beginning: spans are missing, so the class is unknown."
-        ],
+        [h.p(".small.muted")[sentence] for sentence in classes.lost_in_words(survey)],
     ]
 
 

@@ -1,9 +1,11 @@
 from dataclasses import replace
 
-from tests.samples.surveyed_shop import surveyed_shop
+from tests.samples.surveyed_shop import CACHE, surveyed_shop
 
+from cutset.model.call_tree import UNKNOWN, CallTree
+from cutset.model.point import Point
 from cutset.model.survey import Survey
-from cutset.report.survey.classes import to_document, to_lines
+from cutset.report.survey.classes import lost_in_words, to_document, to_lines
 from cutset.select.complexity import DEFAULT_WEIGHTS, Weights
 
 
@@ -18,6 +20,18 @@ def test_classes_are_listed_the_most_complex_first() -> None:
         ),
         "[dim]2 more traces without a beginning: spans are missing, so the class is unknown.[/]",
     ]
+
+
+def test_what_lost_spans_leave_unknown_is_told_and_what_was_concluded() -> None:
+    lost = CallTree(Point("web", "GET /"), orphans=(CACHE, CallTree(Point("audit", UNKNOWN))))
+    home = replace(surveyed_shop().classes["GET /"], kinds={lost: 6})
+    survey = surveyed_shop(classes={"GET /": home}, headless=0, joined=2)
+    assert list(lost_in_words(survey)) == [
+        "6 calls by unknown callers: their spans are missing.",
+        "2 spans without a parent: names, times and peers tell what they are part of.",
+    ]
+    document = to_document(survey, DEFAULT_WEIGHTS)
+    assert (document["by_unknown_callers"], document["joined"]) == (6, 2)
 
 
 def test_only_so_many_are_shown_but_all_are_counted() -> None:
