@@ -61,7 +61,8 @@ def _components(kinds: Kinds) -> dict[str, Component]:
     votes: dict[str, Counter[Component]] = defaultdict(Counter)
     for tree, traces in kinds.items():
         services = ((call, False) for call in (tree, *tree.orphans))
-        for call, store in chain(services, (callee for _, _, *callee in tree.edges_telling_stores())):
+        callees = ((callee, store) for _, _, callee, store in tree.edges_telling_stores())
+        for call, store in chain(services, callees):
             component = Component.UNKNOWN if call.component in STORES and not store else call.component
             votes[call.point.service][component] += traces
     return {

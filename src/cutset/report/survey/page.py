@@ -195,7 +195,7 @@ def _ingests(log: Sequence[IngestRecord]) -> h.Node:
 
 
 def _refused(refused: Sequence[IngestRecord]) -> h.Node:
-    return refused and note(
+    return len(refused) > 0 and note(
         h.details[
             h.summary[f"{count(len(refused), 'source')} refused, or not read to the end"],
             h.ul[(h.li[bounded(record.problem)] for record in refused[:SHOWN_INGESTS])],
