@@ -172,7 +172,7 @@ def _summary_of(reading: _Reading) -> dict[str, Any]:
 
 
 def _survey_range(part: TraceRange, templates: Templates, settings: SurveySettings) -> Survey:
-    batch = shapes(part, partial(_canonical, templates=templates))
+    batch = shapes(part, partial(canonical, templates=templates))
     reader = CallReader(batch.labels)
     # Traces that entered alike and did the same, by the identity of what the reader gives for all of them.
     alike: dict[tuple[int, int, bool], tuple[TraceReading, list[Shape]]] = {}
@@ -194,7 +194,7 @@ def _survey_range(part: TraceRange, templates: Templates, settings: SurveySettin
     return Survey(classes, headless, answers, aliases, joined)
 
 
-def _canonical(label: SpanLabel, templates: Templates) -> SpanLabel:
+def canonical(label: SpanLabel, templates: Templates) -> SpanLabel:
     """What differs from trace to trace without being another operation is left out."""
     path, name = label.url_path, label.name
     if path:

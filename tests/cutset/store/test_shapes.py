@@ -5,17 +5,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.samples.plain_survey import CALLERS, entry_of, label_of, parents_of, traces_of
 
 from cutset.errors import InputError
 from cutset.model.shape import LOST, ROOT, ShapeBatch
-from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanKind, SpanLabel
+from cutset.model.span import KEPT_ATTRIBUTES, Span, SpanKind
 from cutset.store.manifest import open_spans
 from cutset.store.ranges import trace_ranges
 from cutset.store.shapes import Totals, path_counts, shapes, totals
 from cutset.store.spans import begin_ingest
 
 HOUR = 3_600_000_000_000
-CALLERS, CALLEES = (SpanKind.CLIENT, SpanKind.PRODUCER), (SpanKind.SERVER, SpanKind.CONSUMER)
 
 
 def stored(folder, spans):
@@ -40,22 +40,6 @@ def only_shape(folder, *spans):
     return [batch.labels[number] for number in shape.labels], shape
 
 
-def label_of(each, canonical):
-    values = {name: str(each.attributes.get(key, "")) for key, name in KEPT_ATTRIBUTES.items()}
-    return canonical(SpanLabel(each.service, each.name, each.kind, each.error, **values))
-
-
-def parent_of(each, trace):
-    """The plain meaning of parents: the position of the parent within the trace, ROOT or LOST."""
-    callers = [other for other in trace if other.span_id == each.span_id and other.kind in CALLERS]
-    if each.kind in CALLEES and callers:
-        return trace.index(callers[0])
-    if each.parent_id in ("", each.span_id):
-        return ROOT
-    named = [other for other in trace if other.span_id == each.parent_id]
-    return trace.index(min(named, key=lambda other: other.kind in CALLERS)) if named else LOST
-
-
 def likeness(labels, parents):
     """The plain meaning of being alike: the same tree, whose order counts where something must be guessed."""
     roots = [at for at, parent in enumerate(parents) if parent < 0]
@@ -76,19 +60,11 @@ def likeness(labels, parents):
 
 def plain_shapes(spans, canonical):
     """What `shapes` must find: of each likeness, the longest trace, the number of traces, and their total duration."""
-    traces = defaultdict(list)
-    for each in set(spans):
-        traces[each.trace_id].append(each)
     alike = defaultdict(list)
-    for trace_id, trace in traces.items():
-        trace.sort(
-            key=lambda each: (each.start_ns, label_of(each, canonical), each.span_id, each.parent_id, each.end_ns)
-        )
-        parents = tuple(parent_of(each, trace) for each in trace)
-        entry = min(range(len(trace)), key=lambda at: ([ROOT, LOST].index(parents[at]) if parents[at] < 0 else 2, at))
-        labels = tuple(label_of(each, canonical) for each in trace)
-        found = (trace[entry].start_ns - trace[entry].end_ns, trace_id, labels, parents)
-        alike[likeness(labels, parents)].append(found)
+    for trace_id, trace in traces_of(spans, canonical).items():
+        labels, parents = tuple(canonical(label_of(each)) for each in trace), parents_of(trace)
+        entry = trace[entry_of(parents)]
+        alike[likeness(labels, parents)].append((entry.start_ns - entry.end_ns, trace_id, labels, parents))
     return {
         (labels, parents): (len(found), -sum(ns for ns, *_ in found), -longest, trace_id)
         for found in alike.values()
