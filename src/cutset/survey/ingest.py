@@ -79,7 +79,7 @@ def ingest_files(
     """A problem with one file does not stop the others; one whose reading was interrupted goes on where it was."""
     known = [(path, identity(path, format, mapping and mapping.read_bytes())) for path in files]
     todo = [_File(path, name, ingest.position(name)) for path, name in known]
-    stage = partial(_stage, staging=ingest.staging, format=format, mapping=mapping)
+    stage = partial(_stage, staging=ingest.staging, format=format, mapping=mapping, spans_of_part=BATCH_SPANS)
     try:
         for told in (
             chain.from_iterable(map(stage, todo))
@@ -143,6 +143,7 @@ def _stage(
     staging: Path,
     format: Format | None,  # noqa: A002
     mapping: Path | None,
+    spans_of_part: int,
 ) -> Iterator[_Part | SourceRead]:
     """Parts of a file, one by one, and what became of it."""
     name, size = str(file.path), size_of(file.path)
@@ -157,7 +158,7 @@ def _stage(
                 for batch in batches:
                     rows += batch.rows
                     position, bytes_read = batch.position, batch.bytes_read
-                    if len(rows) >= BATCH_SPANS:
+                    if len(rows) >= spans_of_part:
                         break
             except CutsetError as error:
                 problem = error  # what came before it is kept

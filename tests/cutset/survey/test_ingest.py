@@ -1,12 +1,20 @@
 import asyncio
 import json
 import shutil
+import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
+import duckdb
 import pytest
 from aiohttp import web
+from benchmarks.request_classes import PROFILES
+from benchmarks.trace_generator import generate, limited
+from benchmarks.trace_writers import write
 
 from cutset.errors import CutsetError, InputError, TargetError
 from cutset.model.span import Span, SpanKind, row_of
@@ -195,3 +203,120 @@ def test_what_was_read_when_nobody_asks_any_more_is_kept(tmp_path: Path) -> None
             await runner.cleanup()
 
     asyncio.run(scenario())
+
+
+# A process that can be killed: what it and its workers do, they do in small steps, and every event is a line.
+INGESTING = """
+import sys
+from pathlib import Path
+import cutset.store.spans, cutset.survey.ingest
+from cutset.app.ingest import IngestSettings, ingest_traces
+from cutset.traces.files import in_order, json_stream
+
+cutset.survey.ingest.BATCH_SPANS, cutset.store.spans._COMMIT_SPANS = 300, 600
+json_stream.CHUNK_BYTES, in_order._BATCH_ROWS = 50_000, 100
+if __name__ == "__main__":
+    store, workers, *files = sys.argv[1:]
+    for event in ingest_traces(Path(store), files, IngestSettings(workers=int(workers))):
+        print(type(event).__name__, getattr(event, "spans", 0), flush=True)
+"""
+SPANS_OF_FILE = 3_000
+
+
+def write_big(folder: Path, name: str, format: str, compress: str = "") -> Path:  # noqa: A002
+    traces = limited(generate(7, PROFILES["production"], len(name)), SPANS_OF_FILE)
+    write(traces, format, folder / name, compress)
+    return folder / name
+
+
+def ingest_until(
+    script: Path, store: Path, files: list[Path], lines: int = 10**6, *, end: int = signal.SIGKILL, workers: int = 1
+) -> list[list[str]]:
+    """What the process said; it gets that signal after so many lines, if it has not come to its end by then."""
+    command = [sys.executable, str(script), str(store), str(workers), *map(str, files)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        said = [line.split() for line in islice(process.stdout, lines)]
+        process.send_signal(end)
+        said += [line.split() for line in process.stdout]
+    return said
+
+
+def stored_ids(store: Path) -> list[tuple[str, ...]]:
+    stored = open_spans(store)
+    files = [str(stored.folder / part.file) for part in stored.parts]
+    query = "SELECT trace_id, span_id, kind, service FROM read_parquet($1) ORDER BY ALL"
+    return duckdb.execute(query, [files]).fetchall() if files else []
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "ingesting.py"
+    path.write_text(INGESTING)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "compress"),
+    [
+        ("lines.jsonl", "otlp-json", ""),
+        ("lines.jsonl.gz", "otlp-json", "gzip"),
+        ("messages.zst", "otlp-proto", "zstd"),
+        ("document.json", "jaeger", ""),
+        ("table.csv", "nezha", ""),
+    ],
+)
+def test_a_killed_ingest_of_one_file_goes_on_where_it_was(
+    name: str,
+    format: str,  # noqa: A002
+    compress: str,
+    tmp_path: Path,
+    script: Path,
+) -> None:
+    file, store = write_big(tmp_path, name, format, compress), tmp_path / "store"
+    ingest_until(script, tmp_path / "whole", [file])
+    expected, before = stored_ids(tmp_path / "whole"), 0
+    for lines in (2, 4, 10**6):
+        event, spans = ingest_until(script, store, [file], lines)[1]
+        # It went on behind what was there, unless it had come to its end before it was killed.
+        assert int(spans) > before or before == len(expected)
+        assert event == "SpansRead" or before == len(expected)
+        assert len(stored_ids(store)) >= before
+        before = len(stored_ids(store))
+
+    assert stored_ids(store) == expected  # every span, and none of them twice
+    assert len(expected) == len(set(expected))
+    assert not open_spans(store).positions
+
+
+def test_killed_workers_lose_nothing_that_was_committed(tmp_path: Path, script: Path) -> None:
+    files = [write_big(tmp_path, f"{'x' * number}.jsonl", "otlp-json") for number in range(1, 4)]
+    ingest_until(script, tmp_path / "whole", files)
+    before = 0
+    for lines in (4, 8):
+        ingest_until(script, tmp_path / "store", files, lines, workers=2)
+        assert len(stored_ids(tmp_path / "store")) >= before
+        before = len(stored_ids(tmp_path / "store"))
+    said = ingest_until(script, tmp_path / "store", files, workers=2)
+
+    assert stored_ids(tmp_path / "store") == stored_ids(tmp_path / "whole")
+    assert "SpansRead" in {event for event, _ in said}  # workers tell how far they are
+    assert not open_spans(tmp_path / "store").positions
+
+
+def test_what_was_told_of_before_ctrl_c_is_kept(tmp_path: Path, script: Path) -> None:
+    file = write_big(tmp_path, "lines.jsonl", "otlp-json")
+    said = ingest_until(script, tmp_path / "store", [file], 2, end=signal.SIGINT)
+
+    kept = [int(spans) for event, spans in said if event == "SpansRead"]
+    assert 0 < max(kept) <= len(stored_ids(tmp_path / "store"))
+
+
+def test_a_file_that_changed_is_read_from_its_beginning(tmp_path: Path, script: Path) -> None:
+    file, store = write_big(tmp_path, "lines.jsonl", "otlp-json"), tmp_path / "store"
+    ingest_until(script, store, [file], 4)
+    assert open_spans(store).positions
+    file.write_text(json.dumps([zipkin_span(1)]))
+    said = ingest_until(script, store, [file])
+
+    assert ["SpansRead", "1"] in said

@@ -102,6 +102,9 @@ class _State(NamedTuple):
 
     offset: int  # in the content, of the byte before; that tells whether a line starts here
     line: int = 1
+    in_vain: int = 0
+    example: str = ""
+    has_good_example: bool = False
     within: str = ""  # nothing, so that a document comes next; or an array
     path: str = ""
     element: int = -1
@@ -139,21 +142,27 @@ class _Reader:
         self._within = state.within
         self._held: int | None = None  # from where the document is kept, as it may be an element itself
         self._ended = False
-        self._read = 0  # bytes
-        self._in_vain = 0  # bytes
+        self._read = state.offset  # bytes
+        self._in_vain = state.in_vain  # bytes
         self._line, self._counted = state.line, self._at  # the line of the position up to which lines are counted
         self._document_line = state.document_line
         # If it starts a line: a line that starts alike is another document.
-        self._document_start = state.document_start.encode()
+        self._document_start = state.document_start.encode("latin-1")
         self._path, self._index = state.path, state.element
-        self._example = b""  # how an element starts, preferably one without damage
-        self._has_good_example = False
+        self._example = state.example.encode("latin-1")  # how an element starts, preferably one without damage
+        self._has_good_example = state.has_good_example
 
     def position(self) -> Position:
         self._count_lines()
-        start = self._document_start.decode(errors="replace")
-        place = self._path, self._index, self._document_line, start
-        return _State(self._offset + max(0, self._at - 1), self._line, self._within, *(place if self._within else ()))
+        alike = START_OF_ALIKE.match(self._example)
+        return _State(
+            self._offset + max(0, self._at - 1),
+            self._line,
+            self._in_vain,
+            (alike[0] if alike else self._example[:1]).decode("latin-1"),
+            self._has_good_example,
+            *(self._within, self._path, self._index, self._document_line, self._document_start.decode("latin-1")),
+        )
 
     def elements(self) -> Iterator[_Found]:
         while True:
@@ -340,6 +349,7 @@ class _Reader:
 
     def _torn(self) -> Iterator[_Found]:
         piece = whole_parts(self._buffer[self._at if self._held is None else self._held :], self._torn_at)
+        self._at, self._within = len(self._buffer), ""
         try:
             element = self._decode(piece)
         except (ValueError, RecursionError):

@@ -100,30 +100,28 @@ def _messages(
 def fields(message: bytes) -> Iterator[tuple[int, bytes, bool]]:
     """Number, bytes and wholeness of the fields that have a length, up to the first that is torn or malformed."""
     try:
-        for number, content, is_whole, _ in _fields(_Source(BytesIO(message))):
-            yield number, content, is_whole
+        yield from _fields(_Source(BytesIO(message)))
     except (_EndError, _MalformedError):
         return
 
 
 def _first_fields(source: "_Source", tally: ReadTally) -> Iterator[_Field]:
-    place = f"byte {source.offset}"
     try:
-        for number, content, is_whole, offset in _fields(source):
-            place = f"byte {offset}"
+        for number, content, is_whole in _fields(source):
+            place = f"byte {source.field}"
             if not is_whole:
                 tally.skip(TOO_LARGE if len(content) == MAX_FIELD_BYTES else TRUNCATED, place)
             if number == 1:
                 yield content, is_whole, place
     except _EndError:
-        tally.skip(TRUNCATED, place)
+        tally.skip(TRUNCATED, f"byte {source.field}")
     except _MalformedError:
-        tally.skip(MALFORMED, place)
+        tally.skip(MALFORMED, f"byte {source.field}")
 
 
-def _fields(source: "_Source") -> Iterator[tuple[int, bytes, bool, int]]:
+def _fields(source: "_Source") -> Iterator[tuple[int, bytes, bool]]:
     while source.peek(1):
-        offset = source.offset
+        source.field = source.offset
         tag = source.varint()
         wire_type = tag & 7
         if wire_type == _VARINT:
@@ -133,7 +131,7 @@ def _fields(source: "_Source") -> Iterator[tuple[int, bytes, bool, int]]:
         elif wire_type == _BYTES and tag >> 3:
             length = source.varint()
             content = source.take(min(length, MAX_FIELD_BYTES))
-            yield tag >> 3, content, len(content) == length, offset
+            yield tag >> 3, content, len(content) == length
             source.pass_over(length - MAX_FIELD_BYTES)
         else:
             raise _MalformedError
@@ -151,6 +149,7 @@ def _varint(number: int) -> bytes:
 class _Source:
     def __init__(self, stream: BinaryIO, offset: int = 0) -> None:
         self.offset = offset
+        self.field = offset  # where the field starts that is read now
         self._stream = stream
         self._ahead = b""
 
