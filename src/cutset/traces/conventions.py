@@ -38,6 +38,14 @@ _GRPC_CODES = (
 _GRPC_NAMES = {str(number): name for number, name in enumerate(_GRPC_CODES)} | {
     name.replace("_", ""): name for name in _GRPC_CODES
 }
+_STORES_BY_COMPONENT = {
+    **{name: name for name in ("cassandra", "elasticsearch", "memcached", "mongodb", "redis")},
+    "mongo": "mongodb",
+    "spymemcached": "memcached",
+    "xmemcached": "memcached",
+    "jedis": "redis",
+    "lettuce": "redis",
+}
 _GRPC_FAILURE_NAMES = frozenset(GRPC_FAILURES.values())
 
 
@@ -129,10 +137,23 @@ def _path(url: str) -> str:
     return slash + below_host or "/"
 
 
+def _path_alone(path: str) -> str:
+    """Where no host can be: `a/b?c` is the path `/a/b`. Some write the whole URL all the same."""
+    if "://" in path.partition("?")[0]:
+        return _path(path)
+    return ("/" + path.partition("?")[0].partition("#")[0].removeprefix("/"))[:MAX_TEXT]
+
+
 def _host(address: str) -> str:
     match = _HOST.fullmatch(address)
     name = match[1].partition(".svc.")[0] if match else ""
     return "" if name == "localhost" else name
+
+
+def _host_of_url(url: str) -> str:
+    """`mongodb://user:password@users-db:27017,…/users`: of several hosts the first stands for all of them."""
+    _, has_host, rest = url.partition("://")
+    return _host(re.split("[/?,;]", rest, maxsplit=1)[0].rpartition("@")[2]) if has_host else ""
 
 
 def _outbound_host(cluster: str) -> str:
@@ -160,6 +181,12 @@ def _grpc_component(component: str) -> str:
     return "grpc" if component.lower() == "grpc" else ""
 
 
+def _store_component(component: str) -> str:
+    """OpenTracing's instrumentation of clients: `java-mongo`, `java-redis`, `java-memcached`, `go-mongodb`."""
+    words = component.lower().replace("_", "-").split("-")
+    return next((_STORES_BY_COMPONENT[word] for word in words if word in _STORES_BY_COMPONENT), "")
+
+
 def _sidecar_node(node: str) -> str:
     """Istio's proxies say what they are: `sidecar~10.0.0.7~cart-5f~shop.svc`; gateways are `router~…`."""
     return "true" if node.startswith("sidecar~") else ""
@@ -179,11 +206,11 @@ _RULES: dict[str, tuple[_Rule, ...]] = {
     **{name: ((name, None),) for name in KEPT_ATTRIBUTES},
     "http.method": (("http.request.method", None),),
     "http.status_code": (("http.response.status_code", None),),
-    "url.path": (("url.path", _path),),
+    "url.path": (("url.path", _path_alone),),
     "url.full": (("url.path", _path),),
     "http.url": (("url.path", _path),),
-    "http.target": (("url.path", _path),),
-    "http.path": (("url.path", _path),),
+    "http.target": (("url.path", _path_alone),),
+    "http.path": (("url.path", _path_alone),),
     "rpc.system": (("rpc.system.name", None),),
     "rpc.method": (("rpc.method", _without_slash),),
     "rpc.response.status_code": (("rpc.response.status_code", _grpc_status),),
@@ -191,7 +218,7 @@ _RULES: dict[str, tuple[_Rule, ...]] = {
     "rpc.connect_rpc.error_code": (("rpc.response.status_code", _grpc_status),),
     "grpc.status_code": (("rpc.response.status_code", _grpc_status), ("rpc.system.name", _always("grpc"))),
     "grpc.path": (("rpc.method", _without_slash), ("rpc.system.name", _always("grpc"))),
-    "component": (("rpc.system.name", _grpc_component),),
+    "component": (("rpc.system.name", _grpc_component), ("db.system.name", _store_component)),
     "db.system": (("db.system.name", None),),
     "db.type": (("db.system.name", str.lower),),
     "db.operation": (("db.operation.name", None),),
@@ -201,6 +228,7 @@ _RULES: dict[str, tuple[_Rule, ...]] = {
     "redis.command": (("db.operation.name", _verb), ("db.system.name", _always("redis"))),
     "db.sql.table": (("db.collection.name", None),),
     "db.mongodb.collection": (("db.collection.name", None),),
+    "mongodb.collection": (("db.collection.name", None), ("db.system.name", _always("mongodb"))),
     "db.cassandra.table": (("db.collection.name", None),),
     "messaging.operation": (("messaging.operation.name", None),),
     "messaging.operation.type": (("messaging.operation.name", None),),
@@ -209,7 +237,10 @@ _RULES: dict[str, tuple[_Rule, ...]] = {
     "kafka.topic": (("messaging.destination.name", None), ("messaging.system", _always("kafka"))),
     "server.address": (("peer.service", _host),),
     "net.peer.name": (("peer.service", _host),),
+    "net.sock.peer.name": (("peer.service", _host),),
     "peer.hostname": (("peer.service", _host),),
+    "peer.address": (("peer.service", _host),),
+    "db.connection_string": (("peer.service", _host_of_url),),
     "cutset.attempt": (("cutset.sidecar", _always("true")),),  # as all sidecars of ours say
     "node_id": (("cutset.sidecar", _sidecar_node),),
     "upstream_cluster": (("peer.service", _outbound_host),),

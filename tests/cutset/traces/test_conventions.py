@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 from cutset.model.span import KEPT_ATTRIBUTES, SpanKind
 from cutset.traces.conventions import READ_ATTRIBUTES, bounded, failed, kept, span_id, trace_id
 
+MONGO = {"db.system.name": "mongodb", "peer.service": "users-db"}
+
 
 @pytest.mark.parametrize(
     ("attributes", "expected"),
@@ -19,6 +21,11 @@ from cutset.traces.conventions import READ_ATTRIBUTES, bounded, failed, kept, sp
         ({"http.url": "http://cart/?next=http://other/x"}, {"url.path": "/"}),
         ({"http.url": "cart:80/items"}, {"url.path": "/items"}),
         ({"http.target": "/items?user=1"}, {"url.path": "/items"}),
+        ({"url.path": "installedapps/7"}, {"url.path": "/installedapps/7"}),
+        ({"http.path": "installedapps"}, {"url.path": "/installedapps"}),
+        ({"http.target": "items?next=http://other/x"}, {"url.path": "/items"}),
+        ({"http.path": "http://cart/items?a=b"}, {"url.path": "/items"}),
+        ({"url.path": ""}, {"url.path": "/"}),
         ({"url.full": "https://cart/a/b"}, {"url.path": "/a/b"}),
         ({"http.route": "/items/{id}"}, {"http.route": "/items/{id}"}),
         (
@@ -33,6 +40,12 @@ from cutset.traces.conventions import READ_ATTRIBUTES, bounded, failed, kept, sp
         ),
         ({"rpc.response.status_code": "DeadlineExceeded"}, {"rpc.response.status_code": "DEADLINE_EXCEEDED"}),
         ({"component": "gRPC"}, {"rpc.system.name": "grpc"}),
+        ({"component": "java-mongo", "peer.address": "users-db:27017"}, MONGO),
+        ({"component": "java-memcached", "peer.address": "10.0.0.7:11211"}, {"db.system.name": "memcached"}),
+        ({"db.system": "mongodb", "db.connection_string": "mongodb://me:secret@users-db:27017,b:1/users"}, MONGO),
+        ({"db.connection_string": "users.db"}, {}),
+        ({"mongodb.collection": "users"}, {"db.system.name": "mongodb", "db.collection.name": "users"}),
+        ({"component": "net/http"}, {}),
         (
             {"db.system": "postgresql", "db.statement": "  select * from public.users where id = 7"},
             {"db.system.name": "postgresql", "db.operation.name": "SELECT", "db.collection.name": "public.users"},

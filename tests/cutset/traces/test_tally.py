@@ -19,3 +19,13 @@ def test_tallies_add_up() -> None:
 
     assert total == ReadTally(12, total.skipped, {"torn": "a", "empty": "c"})
     assert total.skipped == {"torn": 3, "empty": 1}
+
+
+def test_a_copy_counts_for_itself() -> None:
+    tally = ReadTally(5)
+    tally.skip("torn", "a")
+    copied = tally.copy()
+    tally.skip("torn", "b")
+
+    assert copied == ReadTally(5, copied.skipped, {"torn": "a"})
+    assert copied.skipped == {"torn": 1}

@@ -20,7 +20,8 @@ NOTHING = msgspec.Raw()  # of a field that is not there
 REMEMBERED = 1 << 14  # labels of spans, and the bytes that they come from
 LATEST_NS = 2**63 - 1  # the year 2262; columns of stores hold no more
 
-Position = Sequence[int | str | bool]  # from where to go on, if not at the beginning: first, before which byte of the content
+# From where to go on, if not at the beginning: first, before which byte of the content.
+Position = Sequence[int | str | bool]
 Batches = Iterator[tuple[list[SpanRow], Position]]  # spans, some at a time, and the position behind them
 Reader = Callable[[BinaryIO, ReadTally, Position], Batches]  # of a stream that is at that position's byte
 _BATCH_ROWS = 5_000

@@ -5,7 +5,7 @@ import zlib
 import pytest
 import zstandard
 
-from cutset.traces.files.compressed import inflated, with_head
+from cutset.traces.files.compressed import content_from, inflated, with_head
 from cutset.traces.tally import ReadTally
 
 CONTENT = b"".join(b"line %d\n" % number for number in range(20_000))
@@ -74,3 +74,15 @@ def test_the_head_of_a_stream_is_still_in_it():
 
     assert head == CONTENT[:100]
     assert stream.read() == CONTENT
+
+
+@pytest.mark.parametrize(
+    "compressed",
+    [CONTENT, gzip.compress(CONTENT), zstandard.compress(CONTENT), collector_frames(CONTENT[:70], CONTENT[70:])],
+)
+@pytest.mark.parametrize("offset", [0, 1, 70, 100_000, len(CONTENT), len(CONTENT) + 1])
+def test_content_can_be_had_from_any_byte_on(compressed, offset):
+    file = io.BytesIO(compressed)
+    file.read(100)
+
+    assert content_from(file, offset, ReadTally()).read() == CONTENT[offset:]

@@ -3,8 +3,9 @@ import io
 import orjson
 import pytest
 
-from cutset.model.span import Span, SpanKind
-from cutset.traces.files.jaeger import read
+from cutset.model.span import Span, SpanKind, span_of_row
+from cutset.traces.files.jaeger import read, read_rows
+from cutset.traces.files.json_stream import TRUNCATED
 from cutset.traces.tally import ReadTally
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -180,3 +181,40 @@ def test_sidecars_are_told_apart_from_gateways_and_ours_speak_for_their_service(
     assert "cutset.sidecar" not in the_span(tags=tags(node_id="router~10.1.1.1~gateway-5f~shop.svc")).attributes
     ours = the_span(tags=tags(**{"cutset.service": "cart", "cutset.attempt": "1"}))
     assert (ours.service, ours.attributes["cutset.sidecar"]) == ("cart", "true")
+
+
+def read_in_batches(content, tally):
+    return [span_of_row(row) for rows, _ in read_rows(io.BytesIO(content), tally) for row in rows]
+
+
+@pytest.mark.parametrize("reader", [read_all, read_in_batches])
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_of_a_trace_that_was_cut_off_spans_are_kept_whose_process_is_known(reader, wrapped):
+    """Jaeger writes processes behind the spans: of the last trace they may be lost, in part or all."""
+    spans = [
+        record(),
+        record(spanID=OTHER, processID="p2"),
+        record(spanID="1" * 16, processID=None, process={"serviceName": "own"}),
+    ]
+    trace = orjson.dumps(trace_of(*spans))
+    before = b'{"data":[' + orjson.dumps(trace_of(record(spanID="2" * 16))) + b"," if wrapped else b""
+    cuts = {
+        b'"processes"': (["own"], 2),
+        b',"p2":': (["cart", "own"], 1),
+        b',"processID":"p2"': ([], 1),
+    }
+    for cut, (services, lost) in cuts.items():
+        tally = ReadTally()
+        found = reader(before + trace[: trace.index(cut)], tally)
+
+        assert [span.service for span in found] == ["cart"] * wrapped + services
+        assert tally.skipped == {TRUNCATED: 1, "Jaeger span whose process is not in the file": lost}
+
+
+def test_of_a_trace_that_was_cut_off_before_its_first_span_was_over_nothing_is_told_twice():
+    tally = ReadTally()
+    content = orjson.dumps({"data": [trace_of(record()), trace_of(record(), record())]})
+    found = read_all(content[: content.rindex(b'"operationName"', 0, content.rindex(b'"spanID"'))], tally)
+
+    assert len(found) == 1
+    assert tally.skipped == {TRUNCATED: 1}

@@ -14,6 +14,7 @@ from cutset.traces.files.json_grammar import (
     end_of,
     is_whole,
     walk,
+    whole_parts,
 )
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
@@ -59,3 +60,15 @@ def test_what_is_nested_too_deeply_is_damage() -> None:
 def test_a_key_ends_behind_its_colon() -> None:
     assert end_of(KEY, b'"a\\"b" : 1', 0) == len(b'"a\\"b" : ')
     assert end_of(KEY, b"7 : 1", 0) == 0
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=5), VALUES, max_size=3), max_size=4), st.integers(0, 10**6))
+def test_of_a_value_that_was_cut_off_all_whole_parts_are_kept(parts: list[object], cut: int) -> None:
+    text = json.dumps({"a": 1, "parts": parts}).encode()
+    end = cut % len(text)
+    ends = [len(json.dumps({"a": 1, "parts": parts[:number]}).encode()) - 2 for number in range(1, len(parts) + 1)]
+    whole = sum(each <= end for each in ends)
+
+    kept = whole_parts(text[:end], 2)
+
+    assert (json.loads(kept)["parts"] if kept else []) == json.loads(json.dumps(parts[:whole]))

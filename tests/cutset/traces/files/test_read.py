@@ -10,7 +10,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtobufSpan
 
 from cutset.errors import InputError, UsageError
 from cutset.traces.files.find import STDIN
-from cutset.traces.files.read import NO_SPANS, Format, read_file
+from cutset.traces.files.read import NO_SPANS, Format, identity, read_file, read_rows
 from cutset.traces.tally import ReadTally
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -143,6 +143,60 @@ def test_a_file_without_spans_is_counted(content, tmp_path):
     assert not spans
     assert tally.skipped == {NO_SPANS: 1}
     assert tally.first_at == {NO_SPANS: str(path)}
+
+
+@pytest.mark.parametrize("said", [Format.OTLP_JSON, Format.OTLP_PROTO, Format.JAEGER, Format.ZIPKIN, Format.NEZHA])
+@pytest.mark.parametrize("known", CONTENTS)
+def test_a_wrong_format_is_answered_with_what_the_file_looks_like(known, said, tmp_path):
+    path = tmp_path / "traces"
+    path.write_bytes(CONTENTS[known])
+    if said is known:
+        return
+
+    with pytest.raises(InputError) as raised:
+        read(path, said)
+    assert raised.value.message == f"{path} has no spans in the format `{said}`: it looks like `{known}`"
+    assert f"`--format {known}`" in raised.value.hint
+
+
+def test_of_a_wrong_format_for_what_is_no_file_of_traces_its_start_is_shown(tmp_path):
+    path = tmp_path / "notes"
+    path.write_text("what I meant to say")
+
+    with pytest.raises(InputError, match="`jaeger`: it starts with b'what I meant"):
+        read(path, Format.JAEGER)
+
+
+def test_a_file_that_only_looks_like_traces_is_refused_with_the_reasons(tmp_path):
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps([{"colour": "green"}] * 3))
+
+    with pytest.raises(InputError, match="looks like `zipkin`, but has no spans: 3 × Zipkin span without ids"):
+        read(path)
+
+
+def test_progress_is_in_bytes_of_the_file_as_it_lies_on_the_disk(tmp_path):
+    path = tmp_path / "traces.jsonl.gz"
+    path.write_bytes(gzip.compress((json.dumps(OTLP) + "\n").encode() * 50_000))
+
+    told = [batch.bytes_read for batch in read_rows(path, ReadTally())]
+
+    assert len(told) > 2
+    assert told == sorted(told)
+    assert told[-1] == path.stat().st_size
+
+
+def test_a_file_is_known_again_until_it_changes(tmp_path):
+    path = tmp_path / "traces"
+    path.write_bytes(b"a")
+    known = identity(path, None, None)
+
+    assert known == identity(path, None, None)
+    assert known != identity(path, Format.ZIPKIN, None)
+    path.write_bytes(b"b")
+    assert known != identity(path, None, None)
+    assert not identity(STDIN)
+    assert not identity(tmp_path / "gone")
 
 
 def test_what_could_not_be_read_is_said_with_its_file(tmp_path):
