@@ -202,12 +202,13 @@ class CallReader:
             if self._called[label] and position not in callers and not self._noise[label]:
                 done[position] = True
                 called.append(self._made(unknown, label, position))
-                start = [(child, called[-1], None, label) for child in children[position]]
+                self._collect(
+                    [(child, called[-1], None, label) for child in children[position]], labels, children, done
+                )
             else:
                 service = callers.get(position, self._service[label])
                 within = working.setdefault(service, _Node(-1, position, (service,), depth=1))
-                start = [(position, within, None, -1)]
-            self._collect(start, labels, children, done)
+                self._collect([(position, within, None, -1)], labels, children, done)
         return [*called, *(node for node in working.values() if node.calls)]
 
     def _passed_on(self, entry: int, labels: Sequence[int], children: Sequence[Sequence[int]]) -> list[int]:

@@ -180,3 +180,27 @@ def _ends(at: int, parents: Sequence[int]) -> int | None:
             return at
         at = parents[at]
     return None
+
+
+def test_a_system_whose_servers_all_lose_their_parents_is_put_together_again() -> None:
+    """As some SDKs have it: clients know their parents, servers know the trace alone."""
+    cart = server("cart", "GetCart")
+    found = reading(
+        (PAGE, ROOT),
+        (client("web", "GetCart"), 0),
+        (cart, ROOT),
+        (client("web", "Buy"), 0),
+        (server("shop", "Buy"), ROOT),
+        (client("shop", "GetCart"), 4),
+        (cart, ROOT),
+        (client("cart", "Load"), 6),
+        (server("stock", "Load"), ROOT),
+    )
+
+    assert (found.whole, found.joined, found.tree.orphans) == (True, 4, ())
+    assert sorted(f"{caller.point}>{callee.point}" for caller, callee in found.tree.edges()) == [
+        "cart/GetCart>stock/Load",
+        "shop/Buy>cart/GetCart",
+        "web/GET />cart/GetCart",
+        "web/GET />shop/Buy",
+    ]
