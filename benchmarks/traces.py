@@ -20,6 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from benchmarks.mesh_graph import mesh_graph_right
 from benchmarks.request_classes import PROFILES
 from benchmarks.trace_generator import generate, limited
 from benchmarks.trace_writers import write
@@ -201,7 +202,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a hundredth of everything, to see that it works")
     parser.add_argument("--minutes", type=float, default=20, help="for the largest run")
-    parser.add_argument("--only", choices=("ingest", "analysis", "million", "workflows", "total", "data"))
+    parser.add_argument("--only", choices=("ingest", "analysis", "million", "workflows", "mesh", "total", "data"))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="recorded traces, if there are any")
     options = parser.parse_args()
     scale = 100 if options.quick else 1
@@ -213,6 +214,7 @@ def main() -> None:
             "analysis": lambda: bench_analysis(folder, [size // scale for size in (1_000_000, 3_000_000, 10_000_000)]),
             "million": lambda: bench_million(folder, 1_000_000 // scale),
             "workflows": lambda: bench_workflows(options.data / "gspan"),
+            "mesh": lambda: {"mesh_graph_right": mesh_graph_right()},
             "total": lambda: bench_total(folder, options.minutes / scale),
         }
         if (options.data / "nezha").exists():
