@@ -18,6 +18,7 @@ from cutset.survey.ingest import SourceRead
 TERMINAL_SECONDS = 0.2
 LINE_SECONDS = 10
 LINE_LETTERS = 99
+MEASURED_FROM_START = 4  # measurements; then the start is forgotten
 LATEST = 150  # measurements that the time left is told by: half a minute of them in a terminal
 
 
@@ -36,6 +37,7 @@ class IngestStanding:
     def learn(self, event: IngestEvent) -> None:
         if isinstance(event, SourcesFound):
             self.sources, self.bytes = event.number, event.bytes
+            self.measured.append((0.0, 0))
             return
         name, spans = (event.name, event.tally.spans) if isinstance(event, SourceRead) else (event.source, event.spans)
         self.spans[name], self.bytes_read[name] = spans, event.bytes_read
@@ -47,18 +49,19 @@ class IngestStanding:
         """After so many seconds."""
         spans, read = sum(self.spans.values()), sum(self.bytes_read.values())
         self.measured.append((seconds, read))
+        if len(self.measured) == MEASURED_FROM_START:
+            self.measured.popleft()
         if self.done == self.sources:
             return f"{count(self.sources, 'source')} read, sorting {count(spans, 'span')} in"
-        parts = [
-            f"{self.done:,} of {count(self.sources, 'source')}",
-            f"{count(spans, 'span')}, {spans / max(seconds, 1e-9):,.0f} a second",
-        ]
+        parts = [f"{self.done:,} of {count(self.sources, 'source')}"]
+        if spans:
+            parts.append(f"{count(spans, 'span')}, {spans / max(seconds, 1e-9):,.0f} a second")
         if self.bytes:
             parts = [f"{min(read / self.bytes, 1.0):.0%}", *parts, *self._time_left()]
         return " · ".join(parts)
 
     def _time_left(self) -> list[str]:
-        """By the latest measurements: what was read before, by an ingest that was interrupted, took no time now."""
+        """By the latest measurements: what an ingest before that was interrupted had read took no time now."""
         (began, before), (now, read) = self.measured[0], self.measured[-1]
         return [f"{_about((self.bytes - read) * (now - began) / (read - before))} left"] if read > before else []
 
@@ -75,7 +78,8 @@ class IngestProgress:
         if isinstance(event, SourceRead) and event.problem is not None:
             self._tell_problem(event, event.problem.message)
         now = time.monotonic()
-        if now - self.shown >= (TERMINAL_SECONDS if self.console.is_terminal else LINE_SECONDS):
+        begins = isinstance(event, SourcesFound) and self.console.is_terminal
+        if begins or now - self.shown >= (TERMINAL_SECONDS if self.console.is_terminal else LINE_SECONDS):
             self.shown = now
             line = self.standing.line(now - self.started)
             self.console.print(f"{line:<{LINE_LETTERS}}" if self.console.is_terminal else line, end=self._end)

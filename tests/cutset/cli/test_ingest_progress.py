@@ -19,11 +19,12 @@ def standing(*events: SourcesFound | SpansRead | SourceRead) -> IngestStanding:
 
 def test_sources_that_are_read_at_once_are_added_up() -> None:
     both = standing(SourcesFound(2, 1000), SpansRead(10, "a", 100), SpansRead(5, "b", 50), SpansRead(20, "a", 200))
-    assert both.line(5.0) == "25% · 0 of 2 sources · 25 spans, 5 a second"
+    assert both.line(5.0) == "25% · 0 of 2 sources · 25 spans, 5 a second · 15 s left"
 
 
 def test_the_time_left_is_told_by_what_was_read_meanwhile() -> None:
     resumed = standing(SourcesFound(2, 1000), SpansRead(0, "a", 600))  # read by an ingest before
+    assert resumed.line(1.0) == "60% · 0 of 2 sources · 1 s left"  # nobody knows that yet
     resumed.line(1.0)
     resumed.learn(SpansRead(70, "a", 700))
     assert resumed.line(11.0) == "70% · 0 of 2 sources · 70 spans, 6 a second · 30 s left"
