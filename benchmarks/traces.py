@@ -3,16 +3,21 @@
     python -m benchmarks.traces [--quick] [--data FOLDER] [--minutes 20]    ends with one line of JSON
 
 Traces are those of `trace_generator`, whose profile `production` repeats itself as little as real systems do. Every
-figure is of a process of its own; memory is the most that it ever held (VmHWM), with one worker. The largest run reads
-OTLP files and analyses them with two workers, for at most so many minutes, and says how many of CAST's 3 million traces
-that were. To make the files is not counted.
+figure is of a process of its own; memory is the most that it ever held (VmHWM), with one worker. What is *warm* is the
+slowest of `cutset classes`, `rank` and `workflows` when nothing has changed since the last command. The largest
+analysis is of spans that stream from the generator into the store, without files. `total` reads OTLP files and analyses
+them with two workers, for at most so many minutes, and says how many of CAST's 3 million traces that were. To make the
+files is not counted.
 """
 
 import argparse
 import json
 import math
 import multiprocessing
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -40,6 +45,7 @@ from cutset.survey.workers import open_executor
 FORMATS = ("otlp-json", "otlp-proto", "jaeger", "zipkin", "nezha", "alibaba-2021")
 CAST_TRACES = 3_000_000  # what CAST recorded in six hours (§4.2)
 CHUNK_SPANS = 1_000_000  # of one file of the largest run
+LARGE_SPANS = 84_000_000  # some two million traces of 40 spans
 ANALYSIS_SHARE = 0.35  # of the time of the largest run that is kept for the analysis
 
 
@@ -124,25 +130,58 @@ def bench_ingest(folder: Path, spans: int) -> dict[str, Any]:
     return {"ingest_spans_per_second": rates, "ingest_peak_mb": peaks}
 
 
-def bench_analysis(folder: Path, sizes: list[int]) -> dict[str, Any]:
-    seconds_of, peak_of = {}, {}
+def with_cpu(task: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
+    """The task's result, and the CPU seconds of this process and of those that it waited for."""
+    before = sum(os.times()[:4])
+    result = task(*arguments)
+    return result, sum(os.times()[:4]) - before
+
+
+def forget_summaries(store: Path) -> None:
+    shutil.rmtree(store / "traces" / "cache", ignore_errors=True)
+
+
+def warm_seconds(store: Path) -> float:
+    """Of the slowest of the commands that read what is kept, as a user waits for it."""
+    slowest = 0.0
+    for command in ("classes", "rank", "workflows"):
+        begin = time.perf_counter()
+        subprocess.run(
+            [sys.executable, "-m", "cutset", command, "--store", str(store)], check=True, stdout=subprocess.DEVNULL
+        )
+        slowest = max(slowest, time.perf_counter() - begin)
+    return slowest
+
+
+def bench_analysis(folder: Path, sizes: list[int], large: int = 0) -> dict[str, Any]:
+    """`large` is analysed once; growth is that of the sizes."""
+    seconds_of, cpu_of, peak_of, warm_of = {}, {}, {}, {}
     speedup = 0.0
-    for size in sizes:
+    for size in [*sizes, *([large] if large else [])]:
         store = folder / f"analysis-{size}"
-        spans, _, _ = measured(fill, store, size)
-        found, seconds, peak_mb = measured(analyse, store, "1")
+        spans, took, _ = measured(fill, store, size)
+        (found, cpu), seconds, peak_mb = measured(with_cpu, analyse, store, "1")
+        warm_of[size] = round(warm_seconds(store), 2)
         seconds_of[size], peak_of[size] = round(seconds, 2), round(peak_mb)
-        print(f"analysis of {spans:,} spans: {seconds:.1f} s, {peak_mb:.0f} MB, {found}")
+        cpu_of[size] = round(cpu / spans * 1e6, 2)
+        print(
+            f"analysis of {spans:,} spans (generated and stored in {took:.0f} s): {seconds:.1f} s, {cpu:.1f} s of CPU, "
+            f"{peak_mb:.0f} MB, {found}; then {warm_of[size]} s",
+            flush=True,
+        )
         if size == sizes[len(sizes) // 2]:
+            forget_summaries(store)
             same, two, _ = measured(analyse, store, "2")
             assert same == found
             speedup = seconds / two
-            print(f"  with two workers {two:.1f} s")
+            print(f"  with two workers {two:.1f} s", flush=True)
         shutil.rmtree(store)
     exponent = math.log(seconds_of[sizes[-1]] / seconds_of[sizes[0]]) / math.log(sizes[-1] / sizes[0])
     return {
         "analysis_seconds": seconds_of,
+        "analysis_cpu_s_per_million": cpu_of,
         "analysis_peak_mb": peak_of,
+        "warm_seconds": warm_of,
         "growth_exponent": round(exponent, 3),
         "speedup_two_workers": round(speedup, 2),
     }
@@ -202,6 +241,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a hundredth of everything, to see that it works")
     parser.add_argument("--minutes", type=float, default=20, help="for the largest run")
+    parser.add_argument("--large", type=int, default=LARGE_SPANS, help="spans of the largest analysis; 0 for none")
     parser.add_argument("--only", choices=("ingest", "analysis", "million", "workflows", "mesh", "total", "data"))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="recorded traces, if there are any")
     options = parser.parse_args()
@@ -211,7 +251,9 @@ def main() -> None:
         folder = Path(name)
         sections: dict[str, Callable[[], dict[str, Any]]] = {
             "ingest": lambda: bench_ingest(folder, 1_000_000 // scale),
-            "analysis": lambda: bench_analysis(folder, [size // scale for size in (1_000_000, 3_000_000, 10_000_000)]),
+            "analysis": lambda: bench_analysis(
+                folder, [size // scale for size in (1_000_000, 3_000_000, 10_000_000)], options.large // scale
+            ),
             "million": lambda: bench_million(folder, 1_000_000 // scale),
             "workflows": lambda: bench_workflows(options.data / "gspan"),
             "mesh": lambda: {"mesh_graph_right": mesh_graph_right()},

@@ -6,10 +6,12 @@ with memory for one range; what it returns for all ranges, the caller merges.
 """
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -21,6 +23,7 @@ from cutset.store.manifest import SpanStore
 from cutset.store.parquet import connect, reading
 from cutset.store.place import address_of
 from cutset.store.ranges import TraceRange
+from cutset.store.summaries import keep, key_of, pack, recalled
 
 _LABEL_COLUMNS = ("service", "name", "kind", "error", *KEPT_ATTRIBUTES.values())
 
@@ -70,16 +73,27 @@ def shapes(traces: TraceRange, canonical: Callable[[SpanLabel], SpanLabel]) -> S
 
 
 def totals(store: SpanStore) -> Totals:
-    hours: dict[str, int] = {}
+    """Counted once for the same parts: see `store.summaries`."""
+    hours: Counter[str] = Counter()
     for part in store.parts:
-        hours[part.hour] = hours.get(part.hour, 0) + part.spans
-    with _connect() as database, reading([address_of(store.folder, part.file) for part in store.parts]) as spans:
-        traces = database.execute(f"SELECT count(*) FROM (SELECT DISTINCT trace_id FROM {spans})").fetchall()[0][0]
-        services = database.execute(f"""
-            SELECT service, count(*) AS spans, count(*) FILTER (error) FROM {spans}
-            GROUP BY service ORDER BY spans DESC, service
-        """).fetchall()
-    return Totals(traces, store.spans, tuple(services), tuple(sorted(hours.items())))
+        hours[part.hour] += part.spans
+    key = key_of("totals", sorted(Path(part.file).name for part in store.parts))
+    if (counted := recalled(store.folder, key, _traces_and_services)) is None:
+        with _connect() as database, reading([address_of(store.folder, part.file) for part in store.parts]) as spans:
+            (traces,) = database.execute(f"SELECT count(*) FROM (SELECT DISTINCT trace_id FROM {spans})").fetchall()[0]
+            services = database.execute(f"""
+                SELECT service, count(*) AS spans, count(*) FILTER (error) FROM {spans}
+                GROUP BY service ORDER BY spans DESC, service
+            """).fetchall()
+        if store.parts:
+            keep(store.folder, key, pack([traces, services]))
+        counted = _traces_and_services([traces, services])
+    return Totals(counted[0], store.spans, counted[1], tuple(sorted(hours.items())))
+
+
+def _traces_and_services(content: Any) -> tuple[int, tuple[tuple[str, int, int], ...]]:
+    traces, services = content
+    return traces, tuple((service, spans, errors) for service, spans, errors in services)
 
 
 def _number_labels(
