@@ -21,7 +21,7 @@ def surveyed(tmp_path_factory: pytest.TempPathFactory) -> Survey:
 
 def test_a_workflow_is_the_one_that_cutset_workflows_lists_there(surveyed: Survey) -> None:
     first = workflow_numbered(surveyed, 1)
-    assert targets_of(first) == (("redis",), ("redis/GET",))
+    assert targets_of(first) == (("redis(web)",), ("redis(web)/GET",))
     with pytest.raises(UsageError, match="There is no workflow 99") as caught:
         workflow_numbered(surveyed, 99)
     assert caught.value.hint == "`cutset workflows` lists them"
