@@ -26,12 +26,18 @@ def renamed(service: str, aliases: Aliases) -> str:
     return aliases.get(service, service)
 
 
-def with_aliases(tree: CallTree, aliases: Aliases) -> CallTree:
-    """Trees are at most `lineage.call_tree.MAX_DEPTH` deep, so that recursion is safe."""
-    if all(renamed(call.point.service, aliases) == call.point.service for call in tree.walk()):
-        return tree
-    calls, orphans = (
-        tuple(sorted(with_aliases(call, aliases) for call in some)) for some in (tree.calls, tree.orphans)
-    )
-    point = replace(tree.point, service=renamed(tree.point.service, aliases))
-    return replace(tree, point=point, calls=calls, orphans=orphans)
+def with_aliases(tree: CallTree, aliases: Aliases, known: dict[CallTree, CallTree] | None = None) -> CallTree:
+    """`known` remembers what was renamed, for trees that have much in common. They are at most
+    `lineage.call_tree.MAX_DEPTH` deep, so that recursion is safe."""
+    same = {} if known is None else known
+    if tree not in same:
+        inside = [
+            tuple(sorted(with_aliases(call, aliases, same) for call in some)) for some in (tree.calls, tree.orphans)
+        ]
+        service = renamed(tree.point.service, aliases)
+        if (service, inside) == (tree.point.service, [tree.calls, tree.orphans]):
+            same[tree] = tree
+        else:
+            point = replace(tree.point, service=service)
+            same[tree] = replace(tree, point=point, calls=inside[0], orphans=inside[1])
+    return same[tree]

@@ -72,14 +72,14 @@ def _with_one_name_each(survey: Survey) -> Survey:
     aliases = sole_names(survey.aliases)
     if not aliases:
         return survey
-    parts: dict[str, list[ClassSummary]] = defaultdict(list)
+    parts, known = defaultdict[str, list[ClassSummary]](list), dict[CallTree, CallTree]()
     for summary in survey.classes.values():
         service, shown = renamed(summary.service, aliases), summary.representative
-        calls = tuple((renamed(caller, aliases), with_aliases(call, aliases)) for caller, call in shown.calls)
+        calls = tuple((renamed(caller, aliases), with_aliases(call, aliases, known)) for caller, call in shown.calls)
         kinds, torn = Counter[CallTree](), Counter[CallTree]()
         for before, after in ((summary.kinds, kinds), (summary.torn, torn)):
             for tree, traces in before.items():
-                after[with_aliases(tree, aliases)] += traces
+                after[with_aliases(tree, aliases, known)] += traces
         whole = replace(shown, calls=calls)
         parts[f"{service} {summary.name}"].append(
             replace(summary, service=service, representative=whole, kinds=kinds, torn=torn)
