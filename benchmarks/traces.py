@@ -29,6 +29,7 @@ from benchmarks.mesh_graph import mesh_graph_right
 from benchmarks.request_classes import PROFILES
 from benchmarks.trace_generator import generate, limited
 from benchmarks.trace_writers import write
+from benchmarks.traces_ingest import bench_ingest
 
 from benchmarks import real_traces
 from cutset.app.ingest import IngestSettings, ingest_traces
@@ -42,7 +43,6 @@ from cutset.store.manifest import open_spans
 from cutset.store.spans import begin_ingest
 from cutset.survey.workers import open_executor
 
-FORMATS = ("otlp-json", "otlp-proto", "jaeger", "zipkin", "nezha", "alibaba-2021")
 CAST_TRACES = 3_000_000  # what CAST recorded in six hours (§4.2)
 CHUNK_SPANS = 1_000_000  # of one file of the largest run
 LARGE_SPANS = 84_000_000  # some two million traces of 40 spans
@@ -112,22 +112,6 @@ def analyse(store: Path, workers: str) -> dict[str, int]:
         "apis": len(ranked),
         "workflows": len(workflows.workflows),
     }
-
-
-def bench_ingest(folder: Path, spans: int) -> dict[str, Any]:
-    rates, peaks = {}, {}
-    for each in FORMATS:
-        path = folder / f"traces.{each}"
-        measured(make_file, path, each, 0, spans)
-        stored, seconds, peak_mb = measured(read_in, folder / f"store-{each}", [path], "1")
-        rates[each], peaks[each] = round(stored / seconds), round(peak_mb)
-        size = path.stat().st_size
-        print(
-            f"ingest {each}: {stored:,} spans, {stored / seconds:,.0f}/s, {size / seconds / 1e6:.0f} MB/s, "
-            f"{peak_mb:.0f} MB of memory"
-        )
-        path.unlink()
-    return {"ingest_spans_per_second": rates, "ingest_peak_mb": peaks}
 
 
 def with_cpu(task: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:

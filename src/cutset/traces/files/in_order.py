@@ -35,6 +35,20 @@ def decoded(raw: bytes) -> Any:
     return orjson.loads(raw) if raw else None
 
 
+class Pair(msgspec.Struct, gc=False):
+    """An attribute of OTLP's, a tag of Jaeger's."""
+
+    key: str
+    value: msgspec.Raw = NOTHING
+
+
+_PAIRS = msgspec.json.Decoder(list[Pair] | None)
+
+
+def pairs_of(attributes: bytes) -> list[Pair]:
+    return (_PAIRS.decode(attributes) or []) if attributes else []
+
+
 def ids(texts: Sequence[str], digits: int, normal: Callable[[str], str]) -> Sequence[str]:
     if are_ids(texts, digits):
         return texts

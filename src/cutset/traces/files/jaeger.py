@@ -18,7 +18,16 @@ from cutset.model.span import (
 )
 from cutset.traces.conventions import READ_ATTRIBUTES, SIDECAR_OF, as_text, bounded, failed, kept, span_id, trace_id
 from cutset.traces.files import in_order
-from cutset.traces.files.in_order import LATEST_NS, NOTHING, REMEMBERED, Batches, Position, UnlikeError, decoded
+from cutset.traces.files.in_order import (
+    LATEST_NS,
+    NOTHING,
+    REMEMBERED,
+    Batches,
+    Position,
+    UnlikeError,
+    decoded,
+    pairs_of,
+)
 from cutset.traces.files.json_stream import Blocks, Torn, batches, elements
 from cutset.traces.files.times import NS_PER_UNIT, end_after, nanoseconds
 from cutset.traces.tally import ReadTally
@@ -257,9 +266,15 @@ def _parent_of(record: _Record) -> str:
 
 @lru_cache(REMEMBERED)
 def _label(service: str | None, process: bytes, operation: str, tags: bytes) -> LabelValues:
-    read = {key: as_text(value) for key, value in _tags(decoded(tags)).items() if key in _READ_TAGS}
     known = _service(decoded(process)) if service is None else bounded(service) or UNKNOWN_SERVICE
-    return _label_of(known, bounded(operation), tuple(read.items()))
+    read = [_tag(pair.key, bytes(pair.value)) for pair in pairs_of(tags) if pair.key in _READ_TAGS]
+    return _label_of(known, bounded(operation), tuple(filter(None, read)))
+
+
+@lru_cache(REMEMBERED)  # even if no two spans have all tags alike, each by itself is
+def _tag(key: str, raw: bytes) -> tuple[str, str] | None:
+    value = decoded(raw)
+    return (key, as_text(value)) if value.__class__ in _SCALARS else None
 
 
 @lru_cache(REMEMBERED)

@@ -42,9 +42,9 @@ from cutset.traces.conventions import (
     trace_id,
 )
 from cutset.traces.files import in_order, protobuf_stream
-from cutset.traces.files.in_order import NOTHING, REMEMBERED, Batches, Position, UnlikeError, decoded
+from cutset.traces.files.in_order import NOTHING, REMEMBERED, Batches, Position, UnlikeError, decoded, pairs_of
 from cutset.traces.files.json_stream import Blocks, batches, elements
-from cutset.traces.otlp import ERROR, KIND_NUMBERS, KINDS, attributes_of, kind_of
+from cutset.traces.otlp import ERROR, KIND_NUMBERS, KINDS, MAX_ATTRIBUTES, attributes_of, kind_of
 from cutset.traces.tally import ReadTally
 
 _KINDS_IN_FILES: dict[object, SpanKind] = {
@@ -357,11 +357,22 @@ def _json_service(resource: bytes) -> str:
 
 @lru_cache(REMEMBERED)
 def _json_label(service: str, name: str | None, kind: object, status: bytes, attributes: bytes) -> LabelValues:
+    read = [_json_pair(pair.key, bytes(pair.value)) for pair in pairs_of(attributes) if pair.key in READ_ATTRIBUTES]
+    return _label(service, name or "", _json_kind(kind), _json_status(status), tuple(filter(None, read)))
+
+
+@lru_cache(REMEMBERED)  # even if no two spans have all attributes alike, each by itself is
+def _json_pair(key: str, value: bytes) -> tuple[str, str] | None:
     uncounted = ReadTally()
-    read = _read_attributes({"attributes": decoded(attributes)}, uncounted, "")
+    read = _read_attributes({"attributes": [{"key": key, "value": decoded(value)}]}, uncounted, "")
     if uncounted.skipped:
         raise UnlikeError
-    return _label(service, name or "", _json_kind(kind), _json_error(decoded(status)), tuple(read.items()))
+    return next(iter(read.items()), None)
+
+
+@lru_cache
+def _json_status(status: bytes) -> bool:
+    return _json_error(decoded(status))
 
 
 @lru_cache(REMEMBERED)
@@ -436,5 +447,11 @@ def _protobuf_label(
     error_flag: bool,  # noqa: FBT001
     attributes: tuple[bytes, ...],
 ) -> LabelValues:
-    read = _read_pairs(map(KeyValue.FromString, attributes))
-    return _label(service, name, kind_of(kind), error_flag, tuple(read.items()))
+    if len(attributes) > MAX_ATTRIBUTES:
+        raise UnlikeError
+    return _label(service, name, kind_of(kind), error_flag, tuple(filter(None, map(_protobuf_pair, attributes))))
+
+
+@lru_cache(REMEMBERED)
+def _protobuf_pair(attribute: bytes) -> tuple[str, str] | None:
+    return next(iter(_read_pairs((KeyValue.FromString(attribute),)).items()), None)
