@@ -35,9 +35,8 @@ from benchmarks import real_traces
 from cutset.app.ingest import IngestSettings, ingest_traces
 from cutset.app.survey import survey_traces
 from cutset.model.steps import finished
-from cutset.select.api_rank import api_rank
 from cutset.select.complexity import most_complex_first
-from cutset.select.rankings import trace_kinds
+from cutset.select.rankings import api_rank_of
 from cutset.select.workflows import critical_workflows
 from cutset.store.manifest import open_spans
 from cutset.store.spans import begin_ingest
@@ -103,7 +102,7 @@ def analyse(store: Path, workers: str) -> dict[str, int]:
     found = finished(survey_traces(store, workers=workers))
     most_complex_first(found.classes)
     kinds = found.kinds
-    ranked = api_rank(trace_kinds(kinds))
+    ranked = api_rank_of(kinds)
     workflows = critical_workflows(kinds.items(), max_services=5, top=10)
     return {
         "traces": found.traces,

@@ -20,8 +20,8 @@ from cutset.model.finding import Finding
 from cutset.model.hardening import Latency
 from cutset.model.point import Point
 from cutset.model.steps import finished
-from cutset.select.api_rank import api_rank, rank_of_audits
-from cutset.select.rankings import trace_kinds
+from cutset.select.api_rank import rank_of_audits
+from cutset.select.rankings import api_rank_of
 from cutset.store.durations import server_durations
 from cutset.store.manifest import open_spans
 
@@ -60,7 +60,7 @@ def gather(campaign: Campaign, store: Path, wishes: HardenChoice) -> Grounds:
     return Grounds(
         campaign,
         store,
-        api_rank(trace_kinds(surveyed.kinds)) or audited,
+        api_rank_of(surveyed.kinds) or audited,
         _timed(evidence, store),
         {request: each.per_day for request, each in seen.items()} | dict(wishes.traffic),
         {request: str(each) for request, each in seen.items()} | dict.fromkeys(wishes.traffic, "given"),

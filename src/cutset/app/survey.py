@@ -1,6 +1,5 @@
 """What `cutset classes`, `workflows`, `rank`, `endpoints` and `graph` do: survey the stored traces, then conclude."""
 
-import os
 import random
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,10 +19,9 @@ from cutset.select.rankings import Ranking, rankings
 from cutset.select.workflows import CriticalWorkflows, critical_workflows
 from cutset.store.manifest import SpanStore, open_spans
 from cutset.store.parquet import END_OF_TIME_NS
-from cutset.store.ranges import trace_ranges
 from cutset.store.shapes import Totals, totals
-from cutset.survey.run import PartsRead, SurveySettings, survey
-from cutset.survey.workers import open_executor
+from cutset.survey.run import PartsRead, SurveySettings, survey_all
+from cutset.survey.workers import without_collector
 
 
 def survey_traces(
@@ -41,9 +39,8 @@ def survey_traces(
     stored = open_spans(store)
     if not stored.spans:
         raise no_traces(store)
-    ranges = trace_ranges(stored, since_ns=since_ns, until_ns=END_OF_TIME_NS if until_ns is None else until_ns)
-    with open_executor(workers or str(min(len(ranges), os.cpu_count() or 1) or 1)) as executor:
-        result = yield from survey(ranges, settings, executor, stored.folder)
+    until_ns = END_OF_TIME_NS if until_ns is None else until_ns
+    result = yield from survey_all(stored, since_ns, until_ns, settings, workers)
     if not result.traces:
         raise UsageError(
             f"No traces in `{store}` are of that time", hint="`cutset traces` shows of which time there are some"
@@ -58,6 +55,7 @@ def class_named(surveyed: Survey, name: str) -> ClassSummary:
     return surveyed.classes[name]
 
 
+@without_collector()
 def find_workflows(
     surveyed: Survey,
     *,
@@ -87,6 +85,7 @@ def find_workflows(
     )
 
 
+@without_collector()
 def rank_apis(surveyed: Survey, preference: Preference = Preference.UNIFORM) -> Mapping[Ranking, Mapping[Point, float]]:
     scores = rankings(surveyed.kinds, preference)
     if not scores[Ranking.DYNAMIC]:
@@ -94,11 +93,13 @@ def rank_apis(surveyed: Survey, preference: Preference = Preference.UNIFORM) -> 
     return scores
 
 
+@without_collector()
 def find_endpoints(surveyed: Survey, *, top: int = 20, services_each: int = 3, seed: int = 0) -> EndpointChoice:
     rng = random.Random(seed)  # noqa: S311 -- no secret
     return choose_endpoints(surveyed, classes=top, services_each=services_each, rng=rng)
 
 
+@without_collector()
 def service_graph(surveyed: Survey, name: str = "", workflows: CriticalWorkflows | None = None) -> ServiceGraph:
     """Of all request classes, or of one. Highlighted is the first of the `workflows`, if they were found already."""
     classes = [class_named(surveyed, name)] if name else surveyed.classes.values()

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from cutset.model.call_tree import UNKNOWN_CALLER, CallTree, Component, Role, occurrences, without_repeats
+from cutset.model.call_tree import UNKNOWN_CALLER, CallTree, Component, Role, calls_inside, gathering, occurrences
 from cutset.model.point import Point
 
 _CHANCE = 0.05  # that what looks like a fallback is none: a false one misleads more than a missing one
@@ -74,17 +74,20 @@ def call_uses(kinds: Mapping[CallTree, int]) -> tuple[CallUse, ...]:
     counts: dict[tuple[Point, Point], _Count] = {}
     callers: dict[Point, _Caller] = {}
     calm = good = 0
-    for tree, traces in without_repeats(kinds.items()).items():
-        is_calm = not any(call.failed for call in tree.walk())
+    edges_of = gathering(_edges, calls_inside)
+    failed_in = gathering(lambda call: [True] if call.failed else [], calls_inside)
+    alike: Counter[tuple[frozenset[tuple[Point, Point]], bool, bool]] = Counter()
+    for tree, traces in kinds.items():
+        alike[edges_of(tree), not failed_in(tree), not tree.failed] += traces
+    for (edges, is_calm, is_good), traces in alike.items():
         calm += traces * is_calm
-        good += traces * (not tree.failed)
-        edges = {(caller.point, callee.point) for caller, callee in tree.edges()}
-        for key in edges | {(UNKNOWN_CALLER, orphan.point) for orphan in tree.known_orphans}:
+        good += traces * is_good
+        for key in edges:
             count = counts.setdefault(key, _Count(Component.UNKNOWN))
             count.traces += traces
             count.in_calm_traces += traces * is_calm
-            count.in_good_traces += traces * (not tree.failed)
-    for call, traces in occurrences(kinds).items():
+            count.in_good_traces += traces * is_good
+    for call, traces in occurrences(kinds, calls_inside).items():
         callers.setdefault(call.point, _Caller()).add(call, traces)
         _add(counts, call, traces)
         for orphan in call.known_orphans:
@@ -101,6 +104,11 @@ def call_uses(kinds: Mapping[CallTree, int]) -> tuple[CallUse, ...]:
             role = Role.ALWAYS
         uses.append(_use(calling, called, role, count))
     return _with_calls_of_fallbacks(uses)
+
+
+def _edges(caller: CallTree) -> list[tuple[Point, Point]]:
+    known = [(caller.point, callee.point) for callee in caller.calls]
+    return [*known, *((UNKNOWN_CALLER, orphan.point) for orphan in caller.known_orphans)]
 
 
 def _add(counts: Mapping[tuple[Point, Point], _Count], caller: CallTree, traces: int) -> None:

@@ -1,9 +1,10 @@
 """What one request did, as calls of APIs inside calls of APIs."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from cutset.model.point import Point
 
@@ -87,56 +88,65 @@ class CallTree(_Hashed):
         return ((caller, callee) for caller in self.walk() for callee in caller.calls)
 
     def edges_telling_stores(self) -> Iterator[tuple["CallTree", bool, "CallTree", bool]]:
-        """As `edges`, each call with whether a data store or queue answered it.
-
-        Whom the request entered by is a service, and so are orphans, and to whom a queue hands messages.
-        """
+        """As `edges`, each call with whether a data store or queue answered it."""
         pending = [(tree, False) for tree in (*self.orphans, self)]
         while pending:
-            caller, store = pending.pop()
-            handed = Component.QUEUE if store and caller.component is Component.QUEUE else None
-            callees = [(call, call.component in STORES and call.component is not handed) for call in caller.calls]
-            yield from ((caller, store, *callee) for callee in callees)
+            caller = pending.pop()
+            callees = callees_telling_stores(caller)
+            yield from ((*caller, *callee) for callee in callees)
             pending.extend(reversed(callees))
 
 
-# Traces have most of what they do in common: a million of them may have fifty million calls, and fifty thousand that
-# differ. What follows looks at each of those once.
+ToldCall = tuple[CallTree, bool]  # with whether a data store or queue answered it
 
 
-def occurrences(kinds: Mapping[CallTree, int]) -> Counter[CallTree]:
-    """How often each call was made, with all that happened inside it; requests and orphans included."""
-    callees_first: dict[CallTree, None] = {}
+def callees_telling_stores(caller: ToldCall) -> list[ToldCall]:
+    """Whom the request entered by is a service, and so are orphans, and to whom a queue hands messages."""
+    tree, store = caller
+    handed = Component.QUEUE if store and tree.component is Component.QUEUE else None
+    return [(call, call.component in STORES and call.component is not handed) for call in tree.calls]
 
-    def visit(tree: CallTree) -> None:
-        if tree not in callees_first:
-            for inner in (*tree.calls, *tree.orphans):
+
+# Traces have most of what they do in common: a million of them may make fifty million calls, of which fifty thousand
+# differ. What follows looks at each of those once. Trees are at most `lineage.call_tree.MAX_DEPTH` deep, so that
+# recursion is safe.
+
+State = TypeVar("State", bound=Hashable)  # a call, and what has to be known of whatever is around it
+Fact = TypeVar("Fact", bound=Hashable)
+
+
+def calls_inside(tree: CallTree) -> tuple[CallTree, ...]:
+    return (*tree.calls, *tree.orphans)
+
+
+def occurrences(starts: Mapping[State, int], inside: Callable[[State], Iterable[State]]) -> Counter[State]:
+    """How often each of these and of what is inside them was met, with all that is inside it."""
+    inner_first: dict[State, None] = {}
+
+    def visit(state: State) -> None:
+        if state not in inner_first:
+            for inner in inside(state):
                 visit(inner)
-            callees_first[tree] = None
+            inner_first[state] = None
 
-    for tree in kinds:
-        visit(tree)
-    times = Counter(kinds)
-    for tree in reversed(callees_first):
-        for inner in (*tree.calls, *tree.orphans):
-            times[inner] += times[tree]
+    for state in starts:
+        visit(state)
+    times = Counter(starts)
+    for state in reversed(inner_first):
+        for inner in inside(state):
+            times[inner] += times[state]
     return times
 
 
-def without_repeats(kinds: Iterable[tuple[CallTree, int]]) -> Counter[CallTree]:
-    """The same for who asks only what was done, not how often: of equal calls of one caller, one is left."""
-    single: dict[CallTree, CallTree] = {}
+def gathering(
+    facts: Callable[[State], Iterable[Fact]], inside: Callable[[State], Iterable[State]]
+) -> Callable[[State], frozenset[Fact]]:
+    """A function that tells all facts of a call and of what is inside it."""
+    known: dict[State, frozenset[Fact]] = {}
 
-    def once(tree: CallTree) -> CallTree:
-        if tree not in single:
-            calls, orphans = (tuple(sorted({once(inner) for inner in some})) for some in (tree.calls, tree.orphans))
-            found = (
-                tree if (calls, orphans) == (tree.calls, tree.orphans) else replace(tree, calls=calls, orphans=orphans)
-            )
-            single[tree] = single.setdefault(found, found)
-        return single[tree]
+    def gathered(state: State) -> frozenset[Fact]:
+        if state not in known:
+            known[state] = frozenset(facts(state)).union(*map(gathered, inside(state)))
+        return known[state]
 
-    found: Counter[CallTree] = Counter()
-    for tree, traces in kinds:
-        found[once(tree)] += traces
-    return found
+    return gathered

@@ -11,6 +11,7 @@ an API gets from its callers counts a hundredth of what it gets from its traces.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -21,12 +22,15 @@ _DAMPING = 0.85
 _CALL_SHARE = 0.01
 
 
+Api = TypeVar("Api", Point, int)  # or its number among sorted points, with which all goes faster
+
+
 @dataclass(frozen=True, slots=True)
-class TraceKind:
+class TraceKind(Generic[Api]):
     """Traces with the same calls."""
 
-    apis: frozenset[Point]
-    calls: frozenset[tuple[Point, Point]]  # caller and callee, both among the APIs
+    apis: frozenset[Api]
+    calls: frozenset[tuple[Api, Api]]  # caller and callee, both among the APIs
     seen: int = 1
 
 
@@ -50,15 +54,15 @@ def rank_of_audits(audits: Iterable[RequestAudited]) -> dict[Point, float]:
     return api_rank([_trace_kind(audit) for audit in first.values() if audit.calls])
 
 
-def _trace_kind(audit: RequestAudited) -> TraceKind:
+def _trace_kind(audit: RequestAudited) -> TraceKind[Point]:
     apis = frozenset(point.of_api for point in audit.calls)
     edges = ((caller.of_api, callee.of_api) for caller, callee in audit.edges)
     return TraceKind(apis, frozenset(edge for edge in edges if apis.issuperset(edge)))
 
 
 def api_rank(
-    traces: Sequence[TraceKind], *, preference: Preference = Preference.UNIFORM, steps: int = 20
-) -> dict[Point, float]:
+    traces: Sequence[TraceKind[Api]], *, preference: Preference = Preference.UNIFORM, steps: int = 20
+) -> dict[Api, float]:
     """Scores from 0 to 1, fit to be `SearchSettings.weights`."""
     # Sorted, so that sums come out the same to the last bit, and ties are ties, in every process.
     apis = sorted({api for trace in traces for api in trace.apis})

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cutset.model.call_tree import UNKNOWN_CALLER, CallTree, Component, occurrences
+from cutset.model.call_tree import UNKNOWN_CALLER, CallTree, Component, calls_inside, occurrences
 from cutset.model.point import Point
 from cutset.model.survey import Survey
 from cutset.select.complexity import most_complex_first
@@ -68,7 +68,7 @@ def endpoint_of(call: CallTree) -> Endpoint:
 def endpoints(kinds: Mapping[CallTree, int]) -> Counter[tuple[Endpoint, str]]:
     """How often each service called each endpoint."""
     counts: Counter[tuple[Endpoint, str]] = Counter()
-    for caller, traces in occurrences(kinds).items():
+    for caller, traces in occurrences(kinds, calls_inside).items():
         for callee in caller.calls:
             counts[endpoint_of(callee), caller.point.service] += traces
         for orphan in caller.known_orphans:

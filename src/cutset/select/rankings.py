@@ -1,10 +1,10 @@
 """Which APIs come first: the inputs of APIRank, and the two rankings that MicroFI §6.4 compares it with."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from cutset.model.call_tree import CallTree, occurrences, without_repeats
+from cutset.model.call_tree import UNKNOWN_CALLER, CallTree, calls_inside, gathering, occurrences
 from cutset.model.point import Point
 from cutset.select.api_rank import Preference, TraceKind, api_rank
 
@@ -15,49 +15,63 @@ class Ranking(StrEnum):
     DYNAMIC = "dynamic"
 
 
-Edges = frozenset[tuple[Point, Point]]
-
-
 def rankings(kinds: Mapping[CallTree, int], preference: Preference) -> dict[Ranking, dict[Point, float]]:
     """The score of each API, by each of them."""
+    callers = occurrences(kinds, calls_inside)
     return {
-        Ranking.API_RANK: api_rank(trace_kinds(kinds), preference=preference),
-        Ranking.STATIC: static_rank(kinds),
-        Ranking.DYNAMIC: dynamic_rank(kinds),
+        Ranking.API_RANK: api_rank_of(kinds, preference),
+        Ranking.STATIC: static_rank(callers),
+        Ranking.DYNAMIC: dynamic_rank(callers),
     }
 
 
-def trace_kinds(kinds: Mapping[CallTree, int]) -> list[TraceKind]:
-    """For APIRank, which looks at which APIs call which, not how often.
+def api_rank_of(kinds: Mapping[CallTree, int], preference: Preference = Preference.UNIFORM) -> dict[Point, float]:
+    points, traces = trace_kinds(kinds)
+    return {points[number]: score for number, score in api_rank(traces, preference=preference).items()}
+
+
+def trace_kinds(kinds: Mapping[CallTree, int]) -> tuple[list[Point], list[TraceKind[int]]]:
+    """For APIRank, which looks at which APIs call which, not how often: sorted points, and traces by their numbers.
 
     The request itself is no API: it is no candidate for a fault. The paper's example counts it as one. A call of an
     unknown caller is a call of its API, and an edge of none.
     """
-    seen: Counter[tuple[frozenset[Point], Edges]] = Counter()
-    for tree, traces in without_repeats(kinds.items()).items():
-        apis = frozenset(callee.point for callee in tree.callees())
-        calls = frozenset((caller.point, callee.point) for caller, callee in tree.edges() if caller.point in apis)
-        seen[apis, calls] += traces
-    return [TraceKind(apis, calls, traces) for (apis, calls), traces in seen.items() if apis]
+    points = sorted({UNKNOWN_CALLER, *(call.point for call in occurrences(kinds, calls_inside))})
+    number = {point: position for position, point in enumerate(points)}
+
+    def edges(caller: CallTree) -> list[tuple[int, int]]:
+        calling, nobody = number[caller.point], number[UNKNOWN_CALLER]
+        known = [(calling, number[callee.point]) for callee in caller.calls]
+        return [*known, *((nobody, number[orphan.point]) for orphan in caller.known_orphans)]
+
+    edges_of = gathering(edges, calls_inside)
+    seen: Counter[frozenset[tuple[int, int]]] = Counter()
+    for tree, traces in kinds.items():
+        seen[edges_of(tree)] += traces
+    found: Counter[tuple[frozenset[int], frozenset[tuple[int, int]]]] = Counter()  # without the request's own calls
+    for calls, traces in seen.items():
+        apis = frozenset([callee for _, callee in calls])
+        found[apis, calls.difference([call for call in calls if call[0] not in apis])] += traces
+    return points, [TraceKind(apis, calls, traces) for (apis, calls), traces in found.items() if apis]
 
 
-def static_rank(kinds: Mapping[CallTree, int]) -> dict[Point, float]:
+def static_rank(callers: Iterable[CallTree]) -> dict[Point, float]:
     """*Static*: APIs that more others call come first."""
-    callers: dict[Point, set[Point]] = {}
-    for caller in occurrences(kinds):
+    found: dict[Point, set[Point]] = {}
+    for caller in callers:
         for callee in caller.calls:
-            callers.setdefault(callee.point, set()).update({caller.point} - {callee.point})
+            found.setdefault(callee.point, set()).update({caller.point} - {callee.point})
         for orphan in caller.known_orphans:
-            callers.setdefault(orphan.point, set())
-    return _scaled({api: len(of_api) for api, of_api in callers.items()})
+            found.setdefault(orphan.point, set())
+    return _scaled({api: len(of_api) for api, of_api in found.items()})
 
 
-def dynamic_rank(kinds: Mapping[CallTree, int]) -> dict[Point, float]:
-    """*Dynamic*: APIs that are called more often come first."""
+def dynamic_rank(callers: Mapping[CallTree, int]) -> dict[Point, float]:
+    """*Dynamic*: APIs that are called more often come first. `callers` are all calls, with how often each was made."""
     times: Counter[Point] = Counter()
-    for caller, traces in occurrences(kinds).items():
+    for caller, made in callers.items():
         for callee in (*caller.calls, *caller.known_orphans):
-            times[callee.point] += traces
+            times[callee.point] += made
     return _scaled(times)
 
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from cutset.model.call_tree import CallTree, without_repeats
+from cutset.model.call_tree import CallTree, ToldCall, callees_telling_stores, gathering
 from cutset.model.point import Point
 from cutset.select.graphs import Graph
 from cutset.select.subgraphs import Bounds, Subgraph, frequent_subgraphs
@@ -50,9 +50,7 @@ def critical_workflows(
 ) -> CriticalWorkflows:
     """`kinds` are traces with how often each was seen; with `overlapping`, also those parts of larger workflows that
     occur in no more traces than these; with `stores`, data stores and queues are services too."""
-    graphs: Counter[Graph] = Counter()
-    for tree, traces in without_repeats(kinds).items():
-        graphs[_graph_of(tree, stores=stores)] += traces
+    graphs = _graphs_of(kinds, stores=stores)
     total = graphs.total()
     bounds = Bounds(
         min_support=max(min_traces, math.ceil(min_share * total - 1e-9), 1),  # 7% of 100 are 7.000000000000001
@@ -74,20 +72,33 @@ def _importance(subgraph: Subgraph) -> tuple[object, ...]:
     return -subgraph.support, -len(graph.vertices), -len(graph.edges), graph.vertices, graph.edges
 
 
-def _graph_of(tree: CallTree, *, stores: bool) -> Graph:
-    services = {tree.point.service}
-    calls: set[tuple[str, str, str]] = set()
-    for caller, by_store, callee, of_store in tree.edges_telling_stores():
-        services.update(
-            call.point.service for call, store in ((caller, by_store), (callee, of_store)) if stores or not store
-        )
-        if stores or not (by_store or of_store):
-            calls.add((caller.point.service, callee.point.service, callee.point.api))
-    names = sorted(services)  # sorted, so that traces with the same calls are the same graph
-    position = {name: number for number, name in enumerate(names)}
-    return Graph(
-        tuple(names), tuple((position[caller], position[callee], api) for caller, callee, api in sorted(calls))
-    )
+def _graphs_of(kinds: Iterable[tuple[CallTree, int]], *, stores: bool) -> Counter[Graph]:
+    """Of the services alone, unless `stores`."""
+
+    def facts(caller: ToldCall) -> Iterator[tuple[str, ...]]:
+        """Services, and calls: by whom, of whom, and which API."""
+        for callee in callees_telling_stores(caller):
+            ends = [tree.point.service for tree, store in (caller, callee) if stores or not store]
+            yield from ((service,) for service in ends)
+            if len(ends) == 2:
+                yield (*ends, callee[0].point.api)
+
+    def inside(caller: ToldCall) -> list[ToldCall]:
+        return [*callees_telling_stores(caller), *((orphan, False) for orphan in caller[0].orphans)]
+
+    facts_of = gathering(facts, inside)
+    seen: Counter[tuple[str, frozenset[tuple[str, ...]]]] = Counter()
+    for tree, traces in kinds:
+        seen[tree.point.service, facts_of((tree, False))] += traces
+    graphs: Counter[Graph] = Counter()
+    for (entry, found), traces in seen.items():
+        # Sorted, so that traces with the same calls are the same graph.
+        names = sorted({entry, *(fact[0] for fact in found if len(fact) == 1)})
+        position = {name: number for number, name in enumerate(names)}
+        calls = sorted(fact for fact in found if len(fact) == 3)
+        edges = tuple((position[caller], position[callee], api) for caller, callee, api in calls)
+        graphs[Graph(tuple(names), edges)] += traces
+    return graphs
 
 
 def _calls(graph: Graph) -> Iterator[tuple[str, str, str]]:

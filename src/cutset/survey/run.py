@@ -5,6 +5,7 @@ found out about a range is kept beside it, under all that it depends on: another
 added elsewhere, does not read it again. Works on any `Executor`, a process pool or a Dask cluster.
 """
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -22,7 +23,8 @@ from cutset.model.shape import Shape
 from cutset.model.span import SpanLabel
 from cutset.model.survey import ClassSummary, Representative, Survey
 from cutset.select.complexity import DEFAULT_WEIGHTS, Weights, complexity
-from cutset.store.ranges import TraceRange
+from cutset.store.manifest import SpanStore
+from cutset.store.ranges import TraceRange, trace_ranges
 from cutset.store.shapes import path_counts, routes, shapes
 from cutset.store.summaries import (
     drop_unused,
@@ -35,7 +37,7 @@ from cutset.store.summaries import (
     unpack,
 )
 from cutset.survey.merge import best, class_of, concluded, merged
-from cutset.survey.workers import results_of, without_collector
+from cutset.survey.workers import open_executor, results_of, without_collector
 
 _MERGED_AT_ONCE = 32  # results of ranges, so that few are held
 
@@ -64,21 +66,37 @@ class _Reading:
     settings: SurveySettings
 
 
+def survey_all(
+    stored: SpanStore, since_ns: int, until_ns: int, settings: SurveySettings, workers: str
+) -> Generator[PartsRead, None, Survey]:
+    """All that is stored of a window of time, by so many processes or those of a cluster: see `open_executor`."""
+    parts = sorted(Path(part.file).name for part in stored.parts)
+    key = key_of("survey", parts, since_ns, until_ns, settings)
+    with without_collector():
+        known = recalled(stored.folder, key, survey_of_content)
+    if known is not None:
+        yield PartsRead(1, 1)
+        return known
+    ranges = trace_ranges(stored, since_ns=since_ns, until_ns=until_ns)
+    with open_executor(workers or str(min(len(ranges), os.cpu_count() or 1) or 1)) as executor:
+        result = yield from survey(ranges, settings, executor, stored.folder)
+    with without_collector():
+        keep(stored.folder, key, pack(survey_to_content(result)))
+    return result
+
+
 def survey(
     ranges: Sequence[TraceRange], settings: SurveySettings, executor: Executor | None, folder: Path | None = None
 ) -> Generator[PartsRead, None, Survey]:
     """Says how far it is; returns the survey. `folder` is that of the store; without one, nothing is kept."""
     keyed = {key_of(_as_stored(traces)): traces for traces in ranges}
     total = 2 * len(keyed)
-    everything = key_of(list(keyed), settings)
-    if folder is not None and (known := recalled(folder, everything, survey_of_content)) is not None:
-        yield PartsRead(total, total)
-        return known
-    used = [everything]
+    used: list[str] = []
     services: dict[str, list[str]] = {}
     counts: list[PathCounts] = []
     for done, (key, found) in enumerate(_found_out(keyed, _paths_in, _paths_of_content, executor, folder), 1):
-        services[key], used = sorted(found.paths), [*used, key]
+        services[key] = sorted(found.paths)
+        used.append(key)
         counts = [*counts, found] if len(counts) < _MERGED_AT_ONCE else [merge(*counts, found)]
         yield PartsRead(done, total)
     readings = _readings(keyed, services, templates_of(merge(*counts)), settings)
@@ -91,11 +109,9 @@ def survey(
             parts = [*parts, part] if len(parts) < _MERGED_AT_ONCE else [merged(*parts, part)]
         yield PartsRead(done, total)
     with without_collector():
-        result = concluded(merged(*parts))
         if folder is not None:
-            keep(folder, everything, pack(survey_to_content(result)))
             drop_unused(folder, used)
-    return result
+        return concluded(merged(*parts))
 
 
 def _as_stored(traces: TraceRange) -> TraceRange:

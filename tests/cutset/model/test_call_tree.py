@@ -4,7 +4,15 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutset.model.call_tree import UNKNOWN, CallTree, Component, occurrences, without_repeats
+from cutset.model.call_tree import (
+    UNKNOWN,
+    CallTree,
+    Component,
+    callees_telling_stores,
+    calls_inside,
+    gathering,
+    occurrences,
+)
 from cutset.model.point import Point
 
 
@@ -51,10 +59,10 @@ def test_a_queue_is_told_from_whom_it_hands_messages_to() -> None:
 
 names = st.builds(Point, st.sampled_from("ab"), st.sampled_from(["Get", UNKNOWN]))
 trees = st.recursive(
-    st.builds(CallTree, names, st.booleans()),
+    st.builds(CallTree, names, st.booleans(), st.sampled_from(Component)),
     lambda inner: st.builds(
         lambda tree, calls, orphans: CallTree(
-            tree.point, tree.failed, calls=tuple(sorted(calls)), orphans=tuple(sorted(orphans))
+            tree.point, tree.failed, tree.component, calls=tuple(sorted(calls)), orphans=tuple(sorted(orphans))
         ),
         inner,
         st.lists(inner, max_size=3),
@@ -72,25 +80,26 @@ def test_calls_are_counted_as_often_as_a_walk_meets_them(of_traces: dict[CallTre
         for call in tree.walk():
             plain[call] += traces
 
-    assert occurrences(of_traces) == plain
+    assert occurrences(of_traces, calls_inside) == plain
 
 
-@given(kinds)
-def test_without_repeats_traces_have_the_same_calls_by_the_same_callers(of_traces: dict[CallTree, int]) -> None:
-    def done(tree: CallTree) -> tuple[object, ...]:
-        points = frozenset((call.point, call.failed) for call in tree.walk())
-        edges = frozenset((one.point, other.point, other.failed) for one, other in tree.edges())
-        return tree.point, points, edges, frozenset(call.point for call in tree.callees())
+@given(trees)
+def test_facts_of_a_call_and_of_what_is_inside_it_are_gathered(tree: CallTree) -> None:
+    edges_of = gathering(lambda caller: [(caller.point, callee.point) for callee in caller.calls], calls_inside)
 
-    found = without_repeats(of_traces.items())
-    assert sum(found.values()) == sum(of_traces.values())
-    assert all(len(set(call.calls)) == len(call.calls) for tree in found for call in tree.walk())
-    before, after = Counter[object](), Counter[object]()
-    for tree, traces in of_traces.items():
-        before[done(tree)] += traces
-    for tree, traces in found.items():
-        after[done(tree)] += traces
-    assert before == after
+    assert edges_of(tree) == {(caller.point, callee.point) for caller, callee in tree.edges()}
+
+
+@given(trees)
+def test_calls_of_stores_are_the_same_by_steps_and_in_a_walk(tree: CallTree) -> None:
+    stepped = gathering(
+        lambda caller: [(caller[0].point, *callee) for callee in callees_telling_stores(caller)],
+        lambda caller: [*callees_telling_stores(caller), *((orphan, False) for orphan in caller[0].orphans)],
+    )
+    if not any(call.orphans for call in tree.walk() if call is not tree):  # only requests have some
+        assert stepped((tree, False)) == {
+            (caller.point, callee, store) for caller, _, callee, store in tree.edges_telling_stores()
+        }
 
 
 def test_what_is_inside_is_compared_once_and_in_every_process_anew() -> None:

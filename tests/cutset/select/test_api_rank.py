@@ -12,7 +12,7 @@ GET_R, GET_P, INDEX, LS_R, DEF_R, LS_P = APIS = tuple(
 )
 
 
-def chain(*apis: Point, seen: int = 1) -> TraceKind:
+def chain(*apis: Point, seen: int = 1) -> TraceKind[Point]:
     return TraceKind(frozenset(apis), frozenset(pairwise(apis)), seen)
 
 
@@ -61,7 +61,7 @@ def test_an_api_that_more_kinds_of_traces_have_counts_more() -> None:
 
 def test_nothing_called_is_nothing_ranked() -> None:
     assert api_rank(()) == {}
-    assert api_rank((TraceKind(frozenset(), frozenset()),)) == {}
+    assert api_rank((TraceKind(frozenset[Point](), frozenset[tuple[Point, Point]]()),)) == {}
 
 
 def audit(request: str, *apis: Point, healthy: bool = True) -> RequestAudited:

@@ -2,14 +2,24 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
 
 from cutset.lineage.kinds import CallUse, call_uses
-from cutset.model.call_tree import STORES, UNKNOWN_CALLER, CallTree, Component, Role
+from cutset.model.call_tree import (
+    STORES,
+    UNKNOWN_CALLER,
+    CallTree,
+    Component,
+    Role,
+    ToldCall,
+    callees_telling_stores,
+    calls_inside,
+    gathering,
+    occurrences,
+)
 from cutset.model.survey import Kinds
 from cutset.model.wording import count
 from cutset.report.drawing.graph import Edge, Node, ServiceGraph, largest
@@ -34,14 +44,21 @@ def graph_of(classes: Sequence[Kinds], critical: Workflow | None = None) -> Serv
     failures: Counter[str] = Counter()
     seen: Counter[tuple[str, str]] = Counter()
     unknown: Counter[str] = Counter()
+    ends_of = gathering(
+        lambda caller: [(caller.point.service, callee.point.service) for callee in caller.calls], calls_inside
+    )
     for tree, traces in kinds.items():
-        calls.update(dict.fromkeys((call.point.service for call in tree.walk()), 0))  # also who only works for others
-        for call in (tree, *tree.callees()):
+        calls[tree.point.service] += traces
+        failures[tree.point.service] += traces if tree.failed else 0
+        for ends in ends_of(tree):
+            seen[ends] += traces
+    for caller, traces in occurrences(kinds, calls_inside).items():
+        calls[caller.point.service] += 0  # also who only works for others
+        for call in (*caller.calls, *caller.known_orphans):
             calls[call.point.service] += traces
             failures[call.point.service] += traces if call.failed else 0
-        for orphan in tree.orphans:
+        for orphan in caller.orphans:
             unknown[orphan.point.service] += traces
-        seen.update(dict.fromkeys(((one.point.service, other.point.service) for one, other in tree.edges()), traces))
     components = _components(kinds)
     return ServiceGraph(
         tuple(
@@ -59,12 +76,13 @@ def graph_of(classes: Sequence[Kinds], critical: Workflow | None = None) -> Serv
 def _components(kinds: Kinds) -> dict[str, Component]:
     """What each service is most often called as."""
     votes: dict[str, Counter[Component]] = defaultdict(Counter)
+    starts: Counter[ToldCall] = Counter()
     for tree, traces in kinds.items():
-        services = ((call, False) for call in (tree, *tree.orphans))
-        callees = ((callee, store) for _, _, callee, store in tree.edges_telling_stores())
-        for call, store in chain(services, callees):
-            component = Component.UNKNOWN if call.component in STORES and not store else call.component
-            votes[call.point.service][component] += traces
+        for entered in (tree, *tree.orphans):
+            starts[entered, False] += traces
+    for (call, store), traces in occurrences(starts, callees_telling_stores).items():
+        component = Component.UNKNOWN if call.component in STORES and not store else call.component
+        votes[call.point.service][component] += traces
     return {
         service: min(counts, key=lambda component: (-counts[component], component)) for service, counts in votes.items()
     }
