@@ -36,6 +36,7 @@ class Role(StrEnum):
 
 class _Hashed:
     __slots__ = ("_hash",)
+    _hash: int
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -26,7 +26,7 @@ _Rows = NDArray[np.int64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def shapes_of(columns: _Columns, labels: Sequence[SpanLabel], trace_ids: Sequence[str]) -> tuple[Shape, ...]:
+def shapes_of(columns: _Columns, labels: Sequence[SpanLabel], trace_ids: NDArray[Any]) -> tuple[Shape, ...]:
     """Columns are of spans in order of their trace (a position in `trace_ids`, which are sorted), start and ids.
 
     The two halves of a call may share one span id, as in Zipkin: then the half that was called hangs under the one that
@@ -173,4 +173,5 @@ def _mixed(values: _Bits) -> _Bits:
     values = values + _GOLDEN
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
+    mixed: _Bits = values ^ (values >> np.uint64(31))
+    return mixed

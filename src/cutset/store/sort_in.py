@@ -164,7 +164,7 @@ def _move_in(database: duckdb.DuckDBPyConnection, folder: Path, files: Mapping[s
     parts = []
     for file, *facts in described:
         hour, block = files[file]
-        part = SpanPart(f"{hour_name(hour)}/{Path(file).name}", hour_name(hour), *facts, block)
+        part = SpanPart(f"{hour_name(hour)}/{Path(file).name}", hour_name(hour), *facts, block=block)
         move_in(Path(file), folder, part.file)
         parts.append(part)
     return parts

@@ -95,7 +95,8 @@ def survey_to_content(survey: Survey) -> dict[str, Any]:
     def counted(kinds: Kinds) -> list[list[int]]:
         return [[number(tree), traces] for tree, traces in kinds.items()]
 
-    encoders = [(name, {Point: point, Trees: trees}.get(kind, _itself)) for name, kind in _TREE_FIELDS.items()]
+    by_kind: dict[Any, Callable[[Any], Any]] = {Point: point, Trees: trees}
+    encoders = [(name, by_kind.get(kind, _itself)) for name, kind in _TREE_FIELDS.items()]
     classes = [
         {
             "key": key,
@@ -134,10 +135,12 @@ def survey_of_content(content: Mapping[str, Any], known: dict[CallTree, CallTree
     def kinds(counted: Iterable[tuple[int, int]]) -> dict[CallTree, int]:
         return {nodes[number]: traces for number, traces in counted}
 
-    decoders = [
-        {Point: points.__getitem__, Trees: trees, Component: _COMPONENTS.__getitem__}.get(kind, _itself)
-        for kind in _TREE_FIELDS.values()
-    ]
+    by_kind: dict[Any, Callable[[Any], Any]] = {
+        Point: points.__getitem__,
+        Component: _COMPONENTS.__getitem__,
+        Trees: trees,
+    }
+    decoders = [by_kind.get(kind, _itself) for kind in _TREE_FIELDS.values()]
     for values in content["nodes"]:
         tree = CallTree(*[decode(value) for decode, value in zip(decoders, values, strict=True)])
         nodes.append(same.setdefault(tree, tree))
@@ -157,10 +160,10 @@ def survey_of_content(content: Mapping[str, Any], known: dict[CallTree, CallTree
         (points[caller], points[named]): frozenset(points[each] for each in found)
         for caller, named, found in content["answers"]
     }
-    names = {
+    others: dict[str, Any] = {
         name: {key: frozenset(values) for key, values in found.items()} for name, found in content["names"].items()
     }
-    return Survey(classes, answers=answers, **content["others"], **names)
+    return Survey(classes, answers=answers, **others, **content["others"])
 
 
 def _itself(value: Any) -> Any:

@@ -54,7 +54,7 @@ def shapes_of_traces(*found: list[tuple[int, int, int]]) -> tuple[Shape, ...]:
         "start_ns": np.array([row[1] + 1 for row in rows]),
         "duration": np.ones(len(rows), dtype=np.int64),
     }
-    return shapes_of(columns, LABELS, [f"{number:03}" for number in range(len(found))])
+    return shapes_of(columns, LABELS, np.array([f"{number:03}" for number in range(len(found))], dtype=object))
 
 
 @settings(max_examples=300, deadline=None)
