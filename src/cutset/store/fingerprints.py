@@ -153,7 +153,7 @@ def _places(columns: _Columns, parents: _Rows, trace: _Rows, levels: Sequence[_R
         passed_on = rows[columns["internal"][rows]]
         within_call[passed_on] = within_call[parents[passed_on]]
     within_call |= (np.bincount(trace, columns["sidecar"]) > 0)[trace]
-    places = (parents == LOST).astype(np.uint64)
+    places: _Bits = (parents == LOST).astype(np.uint64)
     inner = np.flatnonzero(parents >= 0)
     inner = inner[within_call[parents[inner]]]
     inner = inner[np.argsort(parents[inner], kind="stable")]

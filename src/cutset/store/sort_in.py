@@ -162,9 +162,10 @@ def _move_in(database: duckdb.DuckDBPyConnection, folder: Path, files: Mapping[s
             FROM {spans} GROUP BY filename ORDER BY first, filename
         """).fetchall()
     parts = []
-    for file, *facts in described:
+    for file, number, first_ns, last_ns, first_id, last_id in described:
         hour, block = files[file]
-        part = SpanPart(f"{hour_name(hour)}/{Path(file).name}", hour_name(hour), *facts, block=block)
+        name = f"{hour_name(hour)}/{Path(file).name}"
+        part = SpanPart(name, hour_name(hour), number, first_ns, last_ns, first_id, last_id, block)
         move_in(Path(file), folder, part.file)
         parts.append(part)
     return parts
