@@ -5,6 +5,7 @@ Times that cannot be are moved to the nearest that can: a start before 1970 or a
 its start to the start.
 """
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +37,7 @@ def stage_rows(staging: Path, rows: Sequence[SpanRow]) -> Staged:
     """Writes spans to a file that a commit will sort in. Runs in any process: pass its result to `Ingest.adopt`."""
     if not rows:
         return Staged("", 0, of_one_hour=False)
-    file = staging / f"{uuid4().hex}.parquet"
+    file = staging / f"{time.time_ns():016x}-{uuid4().hex}.parquet"  # of equal spans, that of the first name is kept
     spans, labels = _columns(rows)
     values = ", ".join(name if name in (spans | labels) else f"'' AS {name}" for name in COLUMNS)
     of_one_hour = len(np.unique(spans["start_ns"] // HOUR_NS)) == 1
