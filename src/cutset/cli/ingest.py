@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from cutset.app.ingest import IngestSettings, ingest_traces
+from cutset.cli.follow import follow_command
 from cutset.cli.ingest_progress import IngestProgress
 from cutset.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from cutset.cli.output import notes, print_document, print_lines
@@ -14,6 +15,7 @@ from cutset.errors import UsageError
 from cutset.model.moments import parse_duration_ns, parse_moment_ns
 from cutset.model.steps import finished
 from cutset.report.survey.ingest import to_document, to_lines
+from cutset.survey.follow import FollowSettings
 from cutset.traces.files.read import Format
 
 NOT_ALL = 3  # the exit code if a source was refused, or not read to its end
@@ -41,6 +43,9 @@ def ingest_command(
         int | None, typer.Option("--workers", min=1, help="How many files are read at once; by default one per core.")
     ] = None,
     keep: Annotated[str, typer.Option("--keep", help="Afterwards forget what is older, as in `30d`.")] = "",
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on with what is added to files, until Ctrl-C.")
+    ] = False,
     as_json: JsonOption = False,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
@@ -60,6 +65,7 @@ def ingest_command(
     - `kubectl exec … -- cat spans.jsonl | cutset ingest -`: from a pipe
     - `cutset ingest calls.csv --mapping columns.yaml`: a table with columns of your own
     - `cutset ingest tempo+https://tempo:3200 --since 15m --keep 30d`: now and then, by a scheduler
+    - `cutset ingest --follow /var/otel/traces.json --keep 7d`: what a collector writes, through its rotation
     """
     now_ns = time.time_ns()
     settings = IngestSettings(
@@ -74,11 +80,16 @@ def ingest_command(
     )
     if parse_moment_ns(since, now_ns) >= parse_moment_ns(until, now_ns):
         raise UsageError(f"`--since {since}` is not before `--until {until}`")
-    progress = IngestProgress(notes())
-    try:
-        ingested = finished(ingest_traces(store, sources, settings), progress.tell)
-    finally:
-        progress.clear()
+    if follow:
+        if mapping is not None:
+            raise UsageError("A table cannot be followed", hint="Read it without `--follow` when it is whole")
+        ingested = follow_command(store, sources, FollowSettings(format, settings.keep_ns))
+    else:
+        progress = IngestProgress(notes())
+        try:
+            ingested = finished(ingest_traces(store, sources, settings), progress.tell)
+        finally:
+            progress.clear()
     if as_json:
         print_document(to_document(ingested))
     else:

@@ -8,7 +8,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -153,9 +153,13 @@ def _take(lock: TextIO, folder: Path) -> None:
 def _sweep(stored: SpanStore) -> None:
     """Removes the files that the manifest does not list."""
     shutil.rmtree(stored.folder / "staging", ignore_errors=True)
-    keep_files(stored.folder, "*T*/*.parquet", {part.file for part in stored.parts})
+    keep_parts(stored.folder, {part.file for part in stored.parts})
     for left in (*stored.folder.glob("*.new"), *stored.folder.glob("*/*.new")):
         left.unlink(missing_ok=True)
+
+
+def keep_parts(folder: Path, files: Collection[str]) -> None:
+    keep_files(folder, "*T*/*.parquet", files)
 
 
 @contextmanager

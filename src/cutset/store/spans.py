@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import Path
 
 from cutset.model.span import Span
-from cutset.store.manifest import IngestRecord, SpanStore, clear_errors, locked, write_manifest
+from cutset.store.manifest import IngestRecord, SpanStore, clear_errors, keep_parts, locked, write_manifest
 from cutset.store.parquet import END_OF_TIME_NS, HOUR_NS, hour_name
 from cutset.store.sort_in import FIRST_REAL_HOUR, sort_in
 from cutset.store.staging import Staged, stage_spans
@@ -43,6 +43,8 @@ class Ingest:
         self._records: list[IngestRecord] = []
         self._cursors: dict[str, int] = {}
         self._positions: dict[str, str] = {}
+        self._forgot = False
+        self._kept_files = _files(stored)  # at the last tidying up
         self.new_spans = 0  # in all commits so far
 
     def add(self, source: str, spans: Iterable[Span]) -> None:
@@ -70,9 +72,14 @@ class Ingest:
         spans_read: int,
         skipped: Mapping[str, int],
         problem: str = "",
+        at: float | None = None,
     ) -> None:
-        """Records that this source was read, to its end or a problem. The next commit adds how many spans were new."""
-        self._records.append(IngestRecord(source, format, time.time(), spans_read, 0, dict(skipped), problem))
+        """Records that this source was read, to its end or a problem. The next commit adds how many spans were new.
+
+        A source that has no end is recorded again and again, `at` one moment: the last record counts.
+        """
+        at = time.time() if at is None else at
+        self._records.append(IngestRecord(source, format, at, spans_read, 0, dict(skipped), problem))
 
     def set_cursor(self, server: str, start_ns: int) -> None:
         """All spans of this server that start before `start_ns` were added. Counts from the next commit on."""
@@ -86,9 +93,22 @@ class Ingest:
         """Up to there a file was added; "" if it needs no position any more. Counts from the next commit on."""
         self._positions[file] = position
 
+    def forget_before(self, start_ns: int) -> int:
+        """As `forget_before` below, from the next commit on."""
+        before, self._stored = self._stored, _without(self._stored, start_ns)
+        self._forgot |= len(self._stored.parts) < len(before.parts)
+        return before.spans - self._stored.spans
+
+    def tidy_up(self) -> None:
+        """Removes what was out of use when this was last done: whoever was reading it then has ended, one hopes."""
+        files = _files(self._stored)
+        with clear_errors(self._stored.folder):
+            keep_parts(self._stored.folder, files | self._kept_files)
+        self._kept_files = files
+
     def commit(self) -> None:
         self._flush()
-        if not (self._staged or self._records or self._cursors or self._positions):
+        if not (self._staged or self._records or self._cursors or self._positions or self._forgot):
             return
         with clear_errors(self._stored.folder):
             parts = self._stored.parts
@@ -97,11 +117,10 @@ class Ingest:
                 for source, staged in self._staged:
                     self._new[source] += staged.spans - surplus[staged.file]
                     self.new_spans += staged.spans - surplus[staged.file]
-            records = [replace(record, spans_new=self._new.pop(record.source, 0)) for record in self._records]
             stored = replace(
                 self._stored,
                 parts=parts,
-                log=(*self._stored.log, *records),
+                log=self._whole_log(),
                 cursors={**self._stored.cursors, **self._cursors},
                 positions={
                     file: position
@@ -113,7 +132,15 @@ class Ingest:
             self._stored = stored
             for _, staged in self._staged:
                 Path(staged.file).unlink(missing_ok=True)  # or it is a part now
-        self._staged, self._records, self._cursors, self._positions = [], [], {}, {}
+        self._staged, self._records, self._cursors, self._positions, self._forgot = [], [], {}, {}, False
+
+    def _whole_log(self) -> tuple[IngestRecord, ...]:
+        records = {(record.source, record.at): record for record in self._stored.log}
+        for record in self._records:
+            before = records.get((record.source, record.at))
+            new = self._new.pop(record.source, 0) + (before.spans_new if before else 0)
+            records[record.source, record.at] = replace(record, spans_new=new)
+        return tuple(records.values())
 
     def _flush(self) -> None:
         if self._buffer:
@@ -136,9 +163,18 @@ def forget_before(store: Path, start_ns: int) -> int:
     Traces without a date, whose times count from some other moment than 1970, are never too old.
     """
     with locked(store) as stored:
-        first_kept = hour_name(max(0, min(start_ns, END_OF_TIME_NS)) // HOUR_NS)
-        undated = hour_name(FIRST_REAL_HOUR)
-        kept = tuple(part for part in stored.parts if part.hour >= first_kept or part.hour < undated)
+        kept = _without(stored, start_ns)
         with clear_errors(stored.folder):
-            write_manifest(replace(stored, parts=kept))
-    return stored.spans - sum(part.spans for part in kept)
+            write_manifest(kept)
+    return stored.spans - kept.spans
+
+
+def _without(stored: SpanStore, before_ns: int) -> SpanStore:
+    first_kept = hour_name(max(0, min(before_ns, END_OF_TIME_NS)) // HOUR_NS)
+    undated = hour_name(FIRST_REAL_HOUR)
+    kept = tuple(part for part in stored.parts if part.hour >= first_kept or part.hour < undated)
+    return replace(stored, parts=kept)
+
+
+def _files(stored: SpanStore) -> frozenset[str]:
+    return frozenset(part.file for part in stored.parts)

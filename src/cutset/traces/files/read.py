@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 
 from cutset.errors import InputError, UsageError
@@ -118,6 +119,21 @@ def read_rows(
     if tally.spans == before and not position:
         _raise_if_unlike(head, name, format, file_tally)
         tally.skip(NO_SPANS, name)
+
+
+def read_records(
+    content: bytes,
+    name: str,
+    tally: ReadTally,
+    format: Format | None = None,  # noqa: A002
+) -> Iterator[SpanRow]:
+    """The spans of some records, whole, of what is called so in errors."""
+    file_tally = _FileTally(tally, name)
+    head, stream = with_head(inflated(BytesIO(content), file_tally), HEAD_BYTES)
+    if head.strip():
+        for rows, _ in _reader(head, name, format, None)(stream, file_tally, ()):
+            tally.spans += len(rows)
+            yield from rows
 
 
 def identity(path: Path, *of_reading: object) -> str:

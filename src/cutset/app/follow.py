@@ -1,0 +1,53 @@
+"""What `cutset ingest --follow` does: keep up with what collectors write, until it is told to end."""
+
+import time
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from threading import Event
+
+from cutset.errors import UsageError
+from cutset.model.survey import Ingested, Unread
+from cutset.store.spans import begin_ingest
+from cutset.survey.follow import Endless, Followed, FollowSettings, follow
+from cutset.traces.files.find import STDIN
+from cutset.traces.files.growing import GrowingFiles
+from cutset.traces.servers.address import is_server
+from cutset.traces.tally import ReadTally
+
+
+def follow_traces(
+    store: Path,
+    sources: Sequence[str],
+    ended: Event,
+    settings: FollowSettings = FollowSettings(),  # noqa: B008 -- it is frozen
+) -> Generator[Followed, None, Ingested]:
+    """Sources are files, folders and globs, of which there may be none yet. Ends, with all committed, after `ended`."""
+    started, tally = time.monotonic(), ReadTally()
+    for source in sources:
+        _ensure_can_be_followed(source)
+    endless: list[Endless] = [GrowingFiles(sources, tally)]
+    last = Followed(0, 0, 0, 0, 0)
+    with begin_ingest(store) as ingest:
+        for last in follow(endless, ingest, tally, ended, settings, name=" ".join(sources)):
+            yield last
+    return Ingested(
+        last.sources,
+        tally.spans,
+        last.new,
+        last.forgotten,
+        tuple(Unread(reason, times, tally.first_at[reason]) for reason, times in tally.skipped.most_common()),
+        (),
+        time.monotonic() - started,
+    )
+
+
+def _ensure_can_be_followed(source: str) -> None:
+    if not source or Path(source) == STDIN or is_server(source):
+        raise UsageError(
+            f"`{source}` cannot be followed",
+            hint="Follow files, folders or globs; read a server now and then, without `--follow`",
+        )
+    if not any(sign in source for sign in "*?[") and not Path(source).parent.is_dir():
+        raise UsageError(
+            f"There is no folder `{Path(source).parent}`", hint="A file may appear later; its folder must be there"
+        )
