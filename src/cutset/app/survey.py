@@ -19,6 +19,7 @@ from cutset.select.rankings import Ranking, rankings
 from cutset.select.workflows import CriticalWorkflows, critical_workflows
 from cutset.store.manifest import SpanStore, open_spans
 from cutset.store.parquet import END_OF_TIME_NS
+from cutset.store.place import address_of
 from cutset.store.shapes import Totals, totals
 from cutset.survey.run import PartsRead, SurveySettings, survey_all
 from cutset.survey.workers import without_collector
@@ -43,7 +44,8 @@ def survey_traces(
     result = yield from survey_all(stored, since_ns, until_ns, settings, workers)
     if not result.traces:
         raise UsageError(
-            f"No traces in `{store}` are of that time", hint="`cutset traces` shows of which time there are some"
+            f"No traces in `{address_of(store)}` are of that time",
+            hint="`cutset traces` shows of which time there are some",
         )
     return result
 
@@ -154,4 +156,4 @@ def study_traces(store: Path, tell: Callable[[PartsRead], object] = lambda _: No
 
 
 def no_traces(store: Path) -> UsageError:
-    return UsageError(f"There are no traces in `{store}`", hint="Read some with `cutset ingest SOURCE…`")
+    return UsageError(f"There are no traces in `{address_of(store)}`", hint="Read some with `cutset ingest SOURCE…`")

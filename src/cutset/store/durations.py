@@ -26,10 +26,8 @@ class Durations:
 def server_durations(store: SpanStore) -> list[Durations]:
     """Of calls as their servers saw them, those that failed left out: failures may be quick."""
     columns = ", ".join((*_WHAT, "name"))
-    with (
-        connect(Path(tempfile.gettempdir())) as database,
-        reading([address_of(store.folder, p.file) for p in store.parts]) as spans,
-    ):
+    files = [address_of(store.folder, part.file) for part in store.parts]
+    with connect(Path(tempfile.gettempdir()), files) as database, reading(files) as spans:
         rows = database.execute(f"""
             WITH served AS (
                 SELECT {", ".join(_WHAT)}, {_NAME}, (end_ns - start_ns) / 1e9 AS seconds,

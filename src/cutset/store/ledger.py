@@ -22,6 +22,7 @@ from typing import Any, TextIO, cast
 from cutset.errors import CutsetError, InputError, TargetError, UsageError
 from cutset.model.run import Loop, RunFinished, RunRecord, RunStarted
 from cutset.store.codec import RecordedEvent, event_from_json, event_to_json
+from cutset.store.place import is_remote
 
 FORMAT_VERSION = 3
 NAME = "ledger.sqlite"
@@ -158,6 +159,8 @@ def open_ledger(folder: Path, *, key: bytes = b"") -> Iterator[Ledger]:
     With a key, the ends of runs are sealed.
     """
     path = folder / NAME
+    if is_remote(folder):
+        raise UsageError("An object store holds traces alone", hint="Record runs in a folder, with another `--store`")
     if is_read_only(folder):
         raise TargetError(
             f"`{folder}` is read-only, so that nothing can be recorded there",

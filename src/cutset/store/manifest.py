@@ -18,10 +18,20 @@ import duckdb
 
 from cutset.errors import InputError, TargetError
 from cutset.store.ledger import open_for_owner
-from cutset.store.place import has_file, keep_files, read_file, replace_file
+from cutset.store.place import (
+    address_of,
+    folder_of,
+    is_remote,
+    keep_files,
+    names_in,
+    read_version,
+    replace_version,
+    workroom,
+)
 
 FORMAT_VERSION = 2
 MANIFEST = "manifest.json"  # in the folder of the store
+PARTS = "*T*/*.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,7 @@ class SpanStore:
     positions: Mapping[str, str] = field(
         default_factory=dict
     )  # of each file that was not read to its end, how far it was
+    written: str = ""  # the version of its manifest, where others may write, too
 
     @property
     def spans(self) -> int:
@@ -74,10 +85,11 @@ class SpanStore:
 
 def open_spans(store: Path) -> SpanStore:
     """What is stored now; nothing if there was no ingest yet."""
-    folder = store.absolute() / "traces"
-    manifest = folder / MANIFEST
+    folder = folder_of(store)
+    where, manifest = address_of(folder), address_of(folder, MANIFEST)
     try:
-        fields = json.loads(read_file(folder, MANIFEST))
+        content, written = read_version(folder, MANIFEST)
+        fields = json.loads(content)
         version = fields["version"]
         if version == FORMAT_VERSION:
             return SpanStore(
@@ -86,27 +98,30 @@ def open_spans(store: Path) -> SpanStore:
                 tuple(IngestRecord(**record) for record in fields["log"]),
                 fields["cursors"],
                 fields.get("positions", {}),
+                written,
             )
     except FileNotFoundError:
         return SpanStore(folder)
     except OSError as error:
         raise TargetError(
-            f"Cannot read `{manifest}`: {error.strerror}", hint="Give access to it, or use another `--store`"
+            f"Cannot read `{manifest}`: {error.strerror or error}", hint="Give access to it, or use another `--store`"
         ) from error
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"`{manifest}` is damaged: {error}", hint=f"Delete `{folder}`, then `cutset ingest` your traces again"
+            f"`{manifest}` is damaged: {error}", hint=f"Delete `{where}`, then `cutset ingest` your traces again"
         ) from error
     raise InputError(
-        f"The traces in `{folder}` have format {version}; this Cutset reads format {FORMAT_VERSION}",
-        hint=f"Delete `{folder}`, then `cutset ingest` your traces again, or use another `--store`",
+        f"The traces in `{where}` have format {version}; this Cutset reads format {FORMAT_VERSION}",
+        hint=f"Delete `{where}`, then `cutset ingest` your traces again, or use another `--store`",
     )
 
 
-def write_manifest(stored: SpanStore) -> None:
+def write_manifest(stored: SpanStore) -> SpanStore:
+    """What is stored from now on, unless somebody else wrote meanwhile."""
     fields = {"version": FORMAT_VERSION, **asdict(replace(stored, folder=Path()))}
-    del fields["folder"]
-    replace_file(stored.folder, MANIFEST, json.dumps(fields, indent=1).encode())
+    del fields["folder"], fields["written"]
+    content = json.dumps(fields, indent=1).encode()
+    return replace(stored, written=replace_version(stored.folder, MANIFEST, content, stored.written))
 
 
 @contextmanager
@@ -114,21 +129,23 @@ def locked(store: Path) -> Iterator[SpanStore]:
     """The store for the one process that may write to it, without the leftovers of those that were killed."""
     folder = open_spans(store).folder
     with clear_errors(folder):
-        store.mkdir(parents=True, exist_ok=True, mode=0o700)  # as the ledger does, which may come later
-        folder.mkdir(exist_ok=True, mode=0o700)
-        with open_for_owner(folder / ".gitignore") as ignored:
+        here = workroom(folder)
+        here.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # as the ledger does, which may come later
+        here.mkdir(exist_ok=True, mode=0o700)
+        with open_for_owner(here / ".gitignore") as ignored:
             ignored.write("*\n")
-        lock = open_for_owner(folder / "lock", "a+")
+        lock = open_for_owner(here / "lock", "a+")
     with lock:
         with clear_errors(folder):
             _take(lock, folder)
         try:
             with clear_errors(folder):
                 stored = open_spans(store)
+                present = names_in(folder, PARTS)
                 # A part that the user deleted, because it was damaged, is gone; ingesting its traces brings them back.
-                stored = replace(stored, parts=tuple(part for part in stored.parts if has_file(folder, part.file)))
+                stored = replace(stored, parts=tuple(part for part in stored.parts if part.file in present))
                 _sweep(stored)
-                (folder / "staging").mkdir(exist_ok=True)  # a worker of a killed ingest may still write to it
+                (here / "staging").mkdir(exist_ok=True)  # a worker of a killed ingest may still write to it
             yield stored
         finally:
             with contextlib.suppress(OSError):
@@ -142,7 +159,7 @@ def _take(lock: TextIO, folder: Path) -> None:
     except (BlockingIOError, PermissionError) as error:
         lock.seek(0)
         raise TargetError(
-            f"Process {lock.read().strip() or '?'} is writing to the traces in `{folder}`",
+            f"Process {lock.read().strip() or '?'} is writing to the traces in `{address_of(folder)}`",
             hint="Wait until it is done, or end it: what it has committed is kept",
         ) from error
     lock.truncate(0)
@@ -152,14 +169,16 @@ def _take(lock: TextIO, folder: Path) -> None:
 
 def _sweep(stored: SpanStore) -> None:
     """Removes the files that the manifest does not list."""
-    shutil.rmtree(stored.folder / "staging", ignore_errors=True)
+    shutil.rmtree(workroom(stored.folder) / "staging", ignore_errors=True)
     keep_parts(stored.folder, {part.file for part in stored.parts})
+    if is_remote(stored.folder):
+        return
     for left in (*stored.folder.glob("*.new"), *stored.folder.glob("*/*.new")):
         left.unlink(missing_ok=True)
 
 
 def keep_parts(folder: Path, files: Collection[str]) -> None:
-    keep_files(folder, "*T*/*.parquet", files)
+    keep_files(folder, PARTS, files)
 
 
 @contextmanager
@@ -168,6 +187,6 @@ def clear_errors(folder: Path) -> Iterator[None]:
         yield
     except (OSError, duckdb.IOException, duckdb.OutOfMemoryException) as error:
         raise TargetError(
-            f"Cannot write traces to `{folder}`: {str(error).splitlines()[0]}",
+            f"Cannot write traces to `{address_of(folder)}`: {str(error).splitlines()[0]}",
             hint="What was stored before is kept; make room or give access, then `cutset ingest` again",
         ) from error

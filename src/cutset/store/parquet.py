@@ -12,6 +12,7 @@ import duckdb
 
 from cutset.errors import InputError, TargetError
 from cutset.model.span import KEPT_ATTRIBUTES
+from cutset.store.place import is_there, make_readable
 
 END_OF_TIME_NS = 2**63 - 1  # after the start of every span
 HOUR_NS = 3_600_000_000_000
@@ -31,8 +32,11 @@ _LARGEST_ROW_GROUP, _SMALLEST_ROW_GROUP, _ROW_GROUPS_PER_PART = 20_480, 2_048, 3
 
 
 @contextmanager
-def connect(scratch: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in little memory: what does not fit goes to a folder in `scratch` while it is open."""
+def connect(scratch: Path, files: Sequence[str] = ()) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in little memory: what does not fit goes to a folder in `scratch` while it is open.
+
+    It can read these files, wherever they are; for those of this machine, nobody has to say so.
+    """
     overflow = scratch / f"cutset-overflow-{uuid4().hex}"
     settings: dict[str, str | bool | int | float | list[str]] = {
         "threads": 1,  # who wants more speed runs more processes
@@ -43,6 +47,7 @@ def connect(scratch: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         with duckdb.connect(config=settings) as database:
             database.execute("SET enable_progress_bar = false")  # it would stand in the middle of our output
+            make_readable(database, files)
             yield database
     except RuntimeError as error:
         if "interrupted" not in str(error).lower():
@@ -69,13 +74,15 @@ def reading(files: Sequence[str]) -> Iterator[str]:
 
 
 def _raise_if_unreadable(file: str) -> None:
-    if not Path(file).exists():
+    if not is_there(file):
         raise InputError(
             f"`{file}` is missing from the stored traces",
             hint="Try again if an ingest ran meanwhile; else `cutset ingest` the traces of that hour again",
         )
     try:
-        duckdb.execute(f"SELECT max(hash(COLUMNS(*))) FROM read_parquet({quoted(file)})").fetchall()
+        with duckdb.connect() as database:
+            make_readable(database, [file])
+            database.execute(f"SELECT max(hash(COLUMNS(*))) FROM read_parquet({quoted(file)})").fetchall()
     except duckdb.Error as error:
         raise InputError(
             f"`{file}` is damaged: {str(error).splitlines()[0]}",

@@ -85,7 +85,7 @@ def _cuts(store: SpanStore, parts: Sequence[SpanPart], most: int) -> list[str]:
     if spans <= most:
         return [""]
     files = [address_of(store.folder, part.file) for part in parts]
-    with connect(Path(tempfile.gettempdir())) as database, reading(files):
+    with connect(Path(tempfile.gettempdir()), files) as database, reading(files):
         groups = database.execute(f"""
             SELECT coalesce(stats_min_value, '') AS first, row_group_num_rows
             FROM parquet_metadata([{", ".join(map(quoted, files))}]) WHERE path_in_schema = 'trace_id' ORDER BY ALL

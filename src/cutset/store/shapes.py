@@ -7,7 +7,7 @@ with memory for one range; what it returns for all ranges, the caller merges.
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,7 +79,8 @@ def totals(store: SpanStore) -> Totals:
         hours[part.hour] += part.spans
     key = key_of("totals", sorted(Path(part.file).name for part in store.parts))
     if (counted := recalled(store.folder, key, _traces_and_services)) is None:
-        with _connect() as database, reading([address_of(store.folder, part.file) for part in store.parts]) as spans:
+        files = [address_of(store.folder, part.file) for part in store.parts]
+        with _connect(files) as database, reading(files) as spans:
             (traces,) = database.execute(f"SELECT count(*) FROM (SELECT DISTINCT trace_id FROM {spans})").fetchall()[0]
             services = database.execute(f"""
                 SELECT service, count(*) AS spans, count(*) FILTER (error) FROM {spans}
@@ -120,7 +121,7 @@ def _number_labels(
 @contextmanager
 def _spans_in(traces: TraceRange) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     """A database, and the spans of the range as an expression in it."""
-    with _connect() as database, reading(traces.files) as spans:
+    with _connect(traces.files) as database, reading(traces.files) as spans:
         database.execute("SET VARIABLE first_id = $first", {"first": traces.first_trace_id})
         database.execute("SET VARIABLE end_id = $end", {"end": traces.end_trace_id})
         yield (
@@ -132,6 +133,6 @@ def _spans_in(traces: TraceRange) -> Iterator[tuple[duckdb.DuckDBPyConnection, s
 
 
 @contextmanager
-def _connect() -> Iterator[duckdb.DuckDBPyConnection]:
-    with connect(Path(tempfile.gettempdir())) as database:
+def _connect(files: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+    with connect(Path(tempfile.gettempdir()), files) as database:
         yield database

@@ -19,7 +19,7 @@ import numpy as np
 
 from cutset.store.manifest import SpanPart, SpanStore
 from cutset.store.parquet import COLUMNS, HOUR_NS, connect, hour_name, hour_number, layout_of, quoted, reading
-from cutset.store.place import address_of, move_in
+from cutset.store.place import address_of, move_in, workroom
 from cutset.store.staging import Staged
 
 # Nobody traced anything earlier: such times count from somewhere else, or are missing.
@@ -37,8 +37,8 @@ _Block = tuple[int, int]  # hour, since 1970, and number
 
 def sort_in(stored: SpanStore, staged: Sequence[Staged]) -> tuple[Counter[str], tuple[SpanPart, ...]]:
     """How many spans of each staged file are not new, and the parts of the store with the new ones."""
-    folder = stored.folder
-    with connect(folder / "staging") as database:
+    folder, staging = stored.folder, workroom(stored.folder) / "staging"
+    with connect(staging, [address_of(folder)]) as database:
         rivals = _find_blocks(database, stored, [each.file for each in staged])
         surplus = _find_surplus(database, [each.file for each in staged], rivals)
         blocks = _blocks_of_files(database, staged)
@@ -48,7 +48,7 @@ def sort_in(stored: SpanStore, staged: Sequence[Staged]) -> tuple[Counter[str], 
             if each.of_one_hour and not surplus[each.file] and len(blocks[each.file]) == 1
         }
         others = [each for each in staged if each.file not in ready and each.spans > surplus[each.file]]
-        added = _move_in(database, folder, ready | _split_by_block(database, folder / "staging", others))
+        added = _move_in(database, folder, ready | _split_by_block(database, staging, others))
         return surplus, tuple(_merge_small_parts(database, folder, [*stored.parts, *added]))
 
 
@@ -182,7 +182,7 @@ def _merge_small_parts(
     gone = {part.file for found in merged.values() for part in found}
     yield from (part for part in parts if part.file not in gone)
     for block, found in merged.items():
-        file = folder / "staging" / f"{uuid4()}.parquet"
+        file = workroom(folder) / "staging" / f"{uuid4()}.parquet"
         with reading([address_of(folder, part.file) for part in found]) as spans:
             database.execute(f"""
                 COPY (SELECT {", ".join(COLUMNS)} FROM {spans} ORDER BY trace_id, start_ns)

@@ -23,6 +23,7 @@ from pathlib import Path
 from cutset.model.span import Span
 from cutset.store.manifest import IngestRecord, SpanStore, clear_errors, keep_parts, locked, write_manifest
 from cutset.store.parquet import END_OF_TIME_NS, HOUR_NS, hour_name
+from cutset.store.place import workroom
 from cutset.store.sort_in import FIRST_REAL_HOUR, sort_in
 from cutset.store.staging import Staged, stage_spans
 
@@ -34,7 +35,7 @@ class Ingest:
     """Adds spans to the store. What it was given since the last commit is lost if it fails."""
 
     def __init__(self, stored: SpanStore) -> None:
-        self.staging = stored.folder / "staging"
+        self.staging = workroom(stored.folder) / "staging"
         self._stored = stored
         self._source = ""
         self._buffer: list[Span] = []
@@ -128,8 +129,7 @@ class Ingest:
                     if position
                 },
             )
-            write_manifest(stored)
-            self._stored = stored
+            self._stored = write_manifest(stored)
             for _, staged in self._staged:
                 Path(staged.file).unlink(missing_ok=True)  # or it is a part now
         self._staged, self._records, self._cursors, self._positions, self._forgot = [], [], {}, {}, False

@@ -22,7 +22,8 @@ from cutset.traces.files.read import Format, read_records
 from cutset.traces.tally import ReadTally
 
 LOOK_SECONDS = 0.5  # between two looks at what is new
-COMMIT_SECONDS = 5  # what a killed run has to read again; a commit costs some tenths of a second
+COMMIT_SECONDS = 5  # what a killed run has to read again
+COMMIT_SHARE = 0.1  # of the time, at most, is for commits: the more is stored of a day, the longer each takes
 TIDY_SECONDS = 600  # files that are merged or forgotten stay so long: an analysis may be reading them
 
 
@@ -103,6 +104,7 @@ class _Following:
     rows: list[SpanRow] = field(default_factory=list)  # not staged yet
     began: float = field(default_factory=time.time)
     committed: float = field(default_factory=time.monotonic)
+    commit_took: float = 0
     tidied: float = field(default_factory=time.monotonic)
     logged: int = 0  # spans and what was skipped, by the last record
     forgotten: int = 0
@@ -118,9 +120,10 @@ class _Following:
                 self._stage()
 
     def is_due(self) -> bool:
-        return time.monotonic() - self.committed > COMMIT_SECONDS
+        return time.monotonic() - self.committed > max(COMMIT_SECONDS, self.commit_took / COMMIT_SHARE)
 
     def commit(self) -> None:
+        began = time.monotonic()
         self._stage()
         if self.settings.keep_ns is not None:
             self.forgotten += self.ingest.forget_before(time.time_ns() - self.settings.keep_ns)
@@ -130,6 +133,7 @@ class _Following:
             self.ingest.log(self.name, format="", spans_read=read, skipped=skipped, at=self.began)
         self.ingest.commit()
         self.committed = time.monotonic()
+        self.commit_took = self.committed - began
         if self.committed - self.tidied > TIDY_SECONDS:
             self.ingest.tidy_up()
             self.tidied = self.committed

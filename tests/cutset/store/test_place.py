@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from cutset.store.place import address_of, has_file, keep_files, move_in, read_file, replace_file
+from cutset.store.place import address_of, is_there, keep_files, move_in, names_in, read_file, replace_file
 
 
 @pytest.fixture
@@ -17,8 +17,9 @@ def test_a_file_is_replaced_whole(folder: Path) -> None:
     for content in (b"first", b"second"):
         replace_file(folder, "cache/a", content)
         assert read_file(folder, "cache/a") == content
-    assert has_file(folder, "cache/a")
+    assert names_in(folder, "cache/*") == {"cache/a"}
     assert address_of(folder, "cache/a") == str(folder / "cache" / "a")
+    assert is_there(address_of(folder, "cache/a"))
     assert not any((folder / "staging").iterdir())
 
 

@@ -19,6 +19,7 @@ CAUGHT_UP = FollowSettings(until_caught_up=True)
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "COMMIT_SECONDS", -1)  # after every piece
+    monkeypatch.setattr(module, "COMMIT_SHARE", float("inf"))
     monkeypatch.setattr(module, "LOOK_SECONDS", 0)
 
 
