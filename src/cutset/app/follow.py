@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Generator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Event
 
@@ -11,6 +12,7 @@ from cutset.store.spans import begin_ingest
 from cutset.survey.follow import Endless, Followed, FollowSettings, follow
 from cutset.traces.files.find import STDIN
 from cutset.traces.files.growing import GrowingFiles
+from cutset.traces.kafka import KafkaTopic, is_kafka
 from cutset.traces.servers.address import is_server
 from cutset.traces.tally import ReadTally
 
@@ -21,13 +23,21 @@ def follow_traces(
     ended: Event,
     settings: FollowSettings = FollowSettings(),  # noqa: B008 -- it is frozen
 ) -> Generator[Followed, None, Ingested]:
-    """Sources are files, folders and globs, of which there may be none yet. Ends, with all committed, after `ended`."""
+    """Sources are files, folders and globs, of which there may be none yet, and topics, as `kafka://host:9092/topic`.
+
+    Ends, with all committed, after `ended`.
+    """
     started, tally = time.monotonic(), ReadTally()
-    for source in sources:
+    files = [source for source in sources if not is_kafka(source)]
+    for source in files:
         _ensure_can_be_followed(source)
-    endless: list[Endless] = [GrowingFiles(sources, tally)]
     last = Followed(0, 0, 0, 0, 0)
-    with begin_ingest(store) as ingest:
+    with ExitStack() as stack:
+        topics = [KafkaTopic(source, tally) for source in sources if is_kafka(source)]
+        for topic in topics:
+            stack.callback(topic.close)
+        endless: list[Endless] = [GrowingFiles(files, tally), *topics]
+        ingest = stack.enter_context(begin_ingest(store))
         for last in follow(endless, ingest, tally, ended, settings, name=" ".join(sources)):
             yield last
     return Ingested(
@@ -45,7 +55,7 @@ def _ensure_can_be_followed(source: str) -> None:
     if not source or Path(source) == STDIN or is_server(source):
         raise UsageError(
             f"`{source}` cannot be followed",
-            hint="Follow files, folders or globs; read a server now and then, without `--follow`",
+            hint="Follow files, folders, globs or topics; read a server now and then, without `--follow`",
         )
     if not any(sign in source for sign in "*?[") and not Path(source).parent.is_dir():
         raise UsageError(

@@ -17,6 +17,7 @@ from cutset.model.steps import finished
 from cutset.report.survey.ingest import to_document, to_lines
 from cutset.survey.follow import FollowSettings
 from cutset.traces.files.read import Format
+from cutset.traces.kafka import is_kafka
 
 NOT_ALL = 3  # the exit code if a source was refused, or not read to its end
 
@@ -26,7 +27,7 @@ def ingest_command(
         list[str],
         typer.Argument(
             metavar="SOURCE…",
-            help="Files, folders, globs, `-` for standard input, or servers: `jaeger+http://host:16686`.",
+            help="Files, folders, globs, `-` for standard input, servers: `jaeger+http://host:16686`, or topics.",
         ),
     ],
     format: Annotated[  # noqa: A002
@@ -65,6 +66,7 @@ def ingest_command(
     - `kubectl exec … -- cat spans.jsonl | cutset ingest -`: from a pipe
     - `cutset ingest calls.csv --mapping columns.yaml`: a table with columns of your own
     - `cutset ingest tempo+https://tempo:3200 --since 15m --keep 30d`: now and then, by a scheduler
+    - `cutset ingest kafka://localhost:9092/otlp_spans`: what a topic has that was not read before
     - `cutset ingest --follow /var/otel/traces.json --keep 7d`: what a collector writes, through its rotation
     """
     now_ns = time.time_ns()
@@ -80,10 +82,13 @@ def ingest_command(
     )
     if parse_moment_ns(since, now_ns) >= parse_moment_ns(until, now_ns):
         raise UsageError(f"`--since {since}` is not before `--until {until}`")
-    if follow:
+    topics = [source for source in sources if is_kafka(source)]
+    if follow or topics:
         if mapping is not None:
             raise UsageError("A table cannot be followed", hint="Read it without `--follow` when it is whole")
-        ingested = follow_command(store, sources, FollowSettings(format, settings.keep_ns))
+        if len(topics) < len(sources) and not follow:
+            raise UsageError("Topics are read by themselves", hint="Or `--follow` all of the sources")
+        ingested = follow_command(store, sources, FollowSettings(format, settings.keep_ns, until_caught_up=not follow))
     else:
         progress = IngestProgress(notes())
         try:

@@ -10,7 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.samples.object_store import NoObjectStoreError, object_store
+from tests.samples.go_programs import NotToBeHadError
+from tests.samples.object_store import object_store
 from tests.samples.stored_spans import HOUR, NOON, many, span
 from tests.samples.survey_traces import some_traces
 
@@ -33,7 +34,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
     try:
         with object_store(tmp_path_factory.mktemp("objects")) as environment:
             yield environment
-    except NoObjectStoreError as missing:
+    except NotToBeHadError as missing:
         pytest.skip(str(missing))
 
 
