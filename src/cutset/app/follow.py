@@ -11,10 +11,13 @@ from cutset.model.survey import Ingested, Unread
 from cutset.store.spans import begin_ingest
 from cutset.survey.follow import Endless, Followed, FollowSettings, follow
 from cutset.traces.files.find import STDIN
-from cutset.traces.files.growing import GrowingFiles
+from cutset.traces.files.growing import DELETED_UNREAD, NOT_FOLLOWED, GrowingFiles
+from cutset.traces.kafka import DELETED_UNREAD as MESSAGE_DELETED_UNREAD
 from cutset.traces.kafka import KafkaTopic, is_kafka
 from cutset.traces.servers.address import is_server
 from cutset.traces.tally import ReadTally
+
+_NOT_ALL_READ = (NOT_FOLLOWED, DELETED_UNREAD, MESSAGE_DELETED_UNREAD)
 
 
 def follow_traces(
@@ -46,7 +49,7 @@ def follow_traces(
         last.new,
         last.forgotten,
         tuple(Unread(reason, times, tally.first_at[reason]) for reason, times in tally.skipped.most_common()),
-        (),
+        tuple(f"{reason}: {tally.first_at[reason]}" for reason in _NOT_ALL_READ if reason in tally.skipped),
         time.monotonic() - started,
     )
 

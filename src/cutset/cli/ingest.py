@@ -45,7 +45,7 @@ def ingest_command(
     ] = None,
     keep: Annotated[str, typer.Option("--keep", help="Afterwards forget what is older, as in `30d`.")] = "",
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on with what is added to files, until Ctrl-C.")
+        bool, typer.Option("--follow", "-f", help="Go on with what is added to files and topics, until Ctrl-C.")
     ] = False,
     as_json: JsonOption = False,
     store: StoreOption = DEFAULT_STORE,
@@ -58,6 +58,10 @@ def ingest_command(
 
     Credentials for servers come from the environment: `CUTSET_TRACES_TOKEN`, or `CUTSET_TRACES_USER` and
     `CUTSET_TRACES_PASSWORD`; `CUTSET_TRACES_TENANT` for Tempo, `CUTSET_TRACES_CA` for a certificate authority.
+    `CUTSET_KAFKA_PROPERTIES` names a file of settings for Kafka's client.
+
+    With `--store s3://bucket/prefix`, traces are kept in an object store, which is reached as the environment says:
+    `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT_URL`. All commands on traces read it.
 
     Examples:
 

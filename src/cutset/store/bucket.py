@@ -107,7 +107,7 @@ def _bucket() -> Any:
     return S3FileSystem(use_listings_cache=False)  # the same one again, as long as the process is the same
 
 
-class _HeldFiles(AbstractFileSystem):  # type: ignore[misc] -- has no types
+class _HeldFiles(AbstractFileSystem):  # type: ignore[misc]  # it has no types
     """What DuckDB reads parts from: each is fetched once and whole, as most of it is needed."""
 
     protocol = "s3"

@@ -65,14 +65,16 @@ def read_file(folder: Path, name: str) -> bytes:
 def read_version(folder: Path, name: str) -> tuple[bytes, str]:
     """With its version, where there may be others who write: see `replace_version`."""
     if is_remote(folder):
-        return _bucket().read(address_of(folder, name))
+        found: tuple[bytes, str] = _bucket().read(address_of(folder, name))
+        return found
     return (folder / name).read_bytes(), ""
 
 
 def replace_version(folder: Path, name: str, content: bytes, version: str) -> str:
     """As `replace_file`, if it still has the version that was read (""; there was none). Returns the new one."""
     if is_remote(folder):
-        return _bucket().replace(address_of(folder, name), content, version)
+        written: str = _bucket().replace(address_of(folder, name), content, version)
+        return written
     replace_file(folder, name, content)
     return ""
 

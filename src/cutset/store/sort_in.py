@@ -19,7 +19,7 @@ import numpy as np
 
 from cutset.store.manifest import SpanPart, SpanStore
 from cutset.store.parquet import COLUMNS, HOUR_NS, connect, hour_name, hour_number, layout_of, quoted, reading
-from cutset.store.place import address_of, move_in, workroom
+from cutset.store.place import address_of, is_remote, move_in, workroom
 from cutset.store.staging import Staged
 
 # Nobody traced anything earlier: such times count from somewhere else, or are missing.
@@ -54,7 +54,7 @@ def sort_in(stored: SpanStore, staged: Sequence[Staged]) -> tuple[Counter[str], 
 
 def _find_blocks(database: duckdb.DuckDBPyConnection, stored: SpanStore, staged: Sequence[str]) -> list[str]:
     """Puts the block of each staged trace into the table `homes`; returns the parts that have spans of these traces."""
-    files = [address_of(stored.folder, part.file) for part in stored.parts]
+    files = _files_of_trace_ids(database, stored)
     parts = {
         "filename": np.array(files, dtype=object),
         "hour": np.array([hour_number(part.hour) for part in stored.parts], dtype=np.int64),
@@ -80,7 +80,33 @@ def _find_blocks(database: duckdb.DuckDBPyConnection, stored: SpanStore, staged:
                     FROM known JOIN parts USING (filename) GROUP BY trace_id
                 ) AS theirs USING (trace_id);
         """)
-    return [file for (file,) in database.execute("SELECT DISTINCT filename FROM known ORDER BY ALL").fetchall()]
+    address = dict(zip(files, (address_of(stored.folder, part.file) for part in stored.parts), strict=True))
+    return [
+        address[file] for (file,) in database.execute("SELECT DISTINCT filename FROM known ORDER BY ALL").fetchall()
+    ]
+
+
+def _files_of_trace_ids(database: duckdb.DuckDBPyConnection, stored: SpanStore) -> list[str]:
+    """For each part, a file of this machine with its trace ids: every commit asks which traces are stored already.
+
+    The part itself; or, of an object store, a copy of these ids alone: to fetch all that is stored, each time, would
+    take longer than anything else.
+    """
+    if not is_remote(stored.folder):
+        return [address_of(stored.folder, part.file) for part in stored.parts]
+    here = workroom(stored.folder) / "ids"
+    here.mkdir(exist_ok=True)
+    files = {here / Path(part.file).name: address_of(stored.folder, part.file) for part in stored.parts}
+    for file in set(here.iterdir()) - files.keys():
+        file.unlink()
+    for file, part in files.items():
+        if not file.exists():
+            written = file.with_suffix(".new")
+            with reading([part]) as spans:
+                ids = f"SELECT DISTINCT trace_id FROM {spans} ORDER BY ALL"
+                database.execute(f"COPY ({ids}) TO {quoted(written)} (FORMAT parquet, COMPRESSION zstd)")
+            written.rename(file)
+    return list(map(str, files))
 
 
 def _latest_blocks(parts: Sequence[SpanPart]) -> list[_Block]:

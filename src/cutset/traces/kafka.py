@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SCHEME = "kafka://"
 PROPERTIES = "CUTSET_KAFKA_PROPERTIES"  # names a file of settings, `name=value`, such as those to log in with
+DELETED_UNREAD = "message that was deleted before it was read"
 ANSWER_SECONDS = 10
 WAIT_SECONDS = 0.3  # for a message
 ENDS_SECONDS = 5  # between looks at where partitions end
@@ -102,9 +103,7 @@ class KafkaTopic:
             )
             position = position_of(self._cursor(partition))
             if 0 < position < first:
-                self._tally.skip(
-                    "message that was deleted before it was read", self._cursor(partition), first - position
-                )
+                self._tally.skip(DELETED_UNREAD, self._cursor(partition), first - position)
             self._next[partition] = max(first, position, self._next.get(partition, 0))
         if is_new:
             self._consumer.assign([TopicPartition(self._topic, each, at) for each, at in self._next.items()])

@@ -64,6 +64,20 @@ def test_spans_are_stored_once_and_found_again(store: Path, tmp_path: Path) -> N
     assert not Path("s3:").exists()
 
 
+def test_to_add_spans_fetches_no_part_that_has_none_of_their_traces(store: Path, tmp_path: Path) -> None:
+    add(store, many(8))
+    add(store, [])
+    add(store, many(8, prefix="u"))  # its ids are known now
+    stored = open_spans(store)
+    bucket.remove(
+        address_of(stored.folder), [part.file for part in stored.parts if part.first_trace_id.startswith("t")]
+    )
+    with begin_ingest(store) as ingest:
+        ingest._stored = stored  # with the part that is not there
+        ingest.add("more", many(12, prefix="u"))
+    assert ingest.new_spans == 4
+
+
 def test_what_is_forgotten_is_not_there_but_its_file_stays_for_who_reads_it(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,9 @@ from cutset.traces.files.compressed import ZSTD
 from cutset.traces.files.find import find_files
 from cutset.traces.tally import ReadTally
 
+NOT_FOLLOWED = "file that cannot be followed: neither lines of JSON nor records"
+DELETED_UNREAD = "file that was deleted before all of it was read"
+
 PIECE_BYTES = 8 << 20  # of JSON some 15,000 spans
 MAX_RECORD_BYTES = 64 << 20  # what is larger is not waited for: the reader skips and counts it
 _KNOWN_BY_BYTES = 16 << 10  # of the first record: behind the resource's attributes come ids, which no other file has
@@ -58,7 +61,7 @@ class GrowingFiles:
         gone = [cursor for cursor in before if cursor not in self._files]
         for cursor in gone:
             if before[cursor].size > position_of(cursor):
-                self._tally.skip("file that was deleted before all of it was read", str(before[cursor].path))
+                self._tally.skip(DELETED_UNREAD, str(before[cursor].path))
         return gone
 
     def pieces(self, position_of: Callable[[str], int]) -> Iterator[Piece]:
@@ -85,7 +88,7 @@ class GrowingFiles:
             if content and not (_is_framed(head) or content[:1] in b"{["):
                 if path not in self._refused:
                     self._refused.add(path)
-                    self._tally.skip("file that cannot be followed: neither lines of JSON nor records", str(path))
+                    self._tally.skip(NOT_FOLLOWED, str(path))
                 return _GrowingFile(path, size, "")
             return _GrowingFile(path, size, _cursor(stream.fileno()))
 
