@@ -7,6 +7,7 @@ calls, which summaries are full of, are in it once.
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import fields
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -26,7 +27,7 @@ Content = TypeVar("Content")
 Trees = tuple[CallTree, ...]
 
 _COMPONENTS = {component.value: component for component in Component}
-_TREE_FIELDS = get_type_hints(CallTree)
+_TREE_FIELDS = {each.name: get_type_hints(CallTree)[each.name] for each in fields(CallTree)}
 _PLAIN = (str, int, float, bool)
 _PLAIN_CLASS_FIELDS = [
     name for name, kind in get_type_hints(ClassSummary).items() if kind in _PLAIN and name != "total_ns"
