@@ -37,7 +37,7 @@ from cutset.store.summaries import (
     unpack,
 )
 from cutset.survey.merge import best, class_of, concluded, merged
-from cutset.survey.workers import open_executor, results_of, without_collector
+from cutset.survey.workers import check_workers, open_executor, results_of, without_collector
 
 _MERGED_AT_ONCE = 32  # results of ranges, so that few are held
 
@@ -70,6 +70,8 @@ def survey_all(
     stored: SpanStore, since_ns: int, until_ns: int, settings: SurveySettings, workers: str
 ) -> Generator[PartsRead, None, Survey]:
     """All that is stored of a window of time, by so many processes or those of a cluster: see `open_executor`."""
+    if workers:
+        check_workers(workers)  # also if nobody has to work
     parts = sorted(Path(part.file).name for part in stored.parts)
     key = key_of("survey", parts, since_ns, until_ns, settings)
     with without_collector():

@@ -26,15 +26,19 @@ def open_executor(workers: str) -> Iterator[Executor | None]:
 
     None stands for this process alone.
     """
+    check_workers(workers)
     if workers.startswith(DASK):
         with _dask_executor(workers.removeprefix(DASK)) as executor:
             yield executor
-    elif workers.isdecimal() and int(workers) > 1:
+    elif int(workers) > 1:
         with _process_executor(int(workers)) as executor:
             yield executor
-    elif workers == "1":
-        yield None
     else:
+        yield None
+
+
+def check_workers(workers: str) -> None:
+    if not workers.startswith(DASK) and not (workers.isdecimal() and int(workers) > 0):
         raise UsageError(
             f"`{workers}` is no number of workers", hint="Give a number of processes, as in `4`, or `dask://host:8786`"
         )
