@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.mesh_graph import mesh_graph_right
+from benchmarks.microfi_counts import ldfi_counts, microfi_counts
 from benchmarks.request_classes import PROFILES
 from benchmarks.trace_generator import generate, limited
 from benchmarks.trace_writers import write
@@ -42,6 +43,7 @@ from cutset.store.manifest import open_spans
 from cutset.store.spans import begin_ingest
 from cutset.survey.workers import open_executor
 
+SECTIONS = ["ingest", "analysis", "million", "workflows", "mesh", "follow", "store", "published", "total", "data"]
 CAST_TRACES = 3_000_000  # what CAST recorded in six hours (§4.2)
 CHUNK_SPANS = 1_000_000  # of one file of the largest run
 LARGE_SPANS = 84_000_000  # some two million traces of 40 spans
@@ -220,12 +222,24 @@ def bench_workflows(samples: Path) -> dict[str, Any]:
     return compare(samples if samples.exists() else None)
 
 
+def bench_follow(spans: int) -> dict[str, Any]:
+    from benchmarks.follow import follow_spans_per_second  # noqa: PLC0415 -- it measures by what is in this file
+
+    return follow_spans_per_second(spans)
+
+
+def bench_object_store(spans: int) -> dict[str, Any]:
+    from benchmarks.object_store import object_store_equal  # noqa: PLC0415 -- likewise
+
+    return object_store_equal(spans)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a hundredth of everything, to see that it works")
     parser.add_argument("--minutes", type=float, default=20, help="for the largest run")
     parser.add_argument("--large", type=int, default=LARGE_SPANS, help="spans of the largest analysis; 0 for none")
-    parser.add_argument("--only", choices=("ingest", "analysis", "million", "workflows", "mesh", "total", "data"))
+    parser.add_argument("--only", choices=SECTIONS)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="recorded traces, if there are any")
     options = parser.parse_args()
     scale = 100 if options.quick else 1
@@ -240,6 +254,9 @@ def main() -> None:
             "million": lambda: bench_million(folder, 1_000_000 // scale),
             "workflows": lambda: bench_workflows(options.data / "gspan"),
             "mesh": lambda: {"mesh_graph_right": mesh_graph_right()},
+            "follow": lambda: bench_follow(2_000_000 // scale),
+            "store": lambda: bench_object_store(1_000_000 // scale),
+            "published": lambda: {"microfi_counts": microfi_counts(), "ldfi_counts": ldfi_counts()},
             "total": lambda: bench_total(folder, options.minutes / scale),
         }
         if (options.data / "nezha").exists():
