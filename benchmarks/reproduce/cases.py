@@ -1,7 +1,7 @@
 """Failures as the benchmark has them: a folder each, with `case.toml`, `workload.py`, `oracle.py`, `failure.log`.
 
-What these import is in `_common` beside them. The packages of a case are in an environment of its own, those of its
-fixed version, if there is one, in another.
+What these import is in `_common`, beside them or above. The packages of a case are in an environment of its own, those
+of its fixed version, if there is one, in another.
 """
 
 import fcntl
@@ -76,7 +76,7 @@ def can_run(known: KnownFailure) -> bool:
 def affected_case(known: KnownFailure, environments: Path) -> FailureCase:
     venv = environment(environments / known.name, known.python, known.requirements)
     servers = environment(environments / "_servers", SERVERS_PYTHON, SERVERS)
-    common = known.folder.parent / "_common"
+    common = next(found for above in known.folder.parents if (found := above / "_common").exists())
     python, workload = str(venv / "bin" / "python"), str(known.folder / "workload.py")
     ask = "import json, sys; print(json.dumps(sys.path[1:]))"
     paths = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=True)
