@@ -154,7 +154,7 @@ def bench_analysis(folder: Path, sizes: list[int], large: int = 0) -> dict[str, 
             f"{peak_mb:.0f} MB, {found}; then {warm_of[size]} s",
             flush=True,
         )
-        if size == sizes[len(sizes) // 2]:
+        if size == sizes[-1]:
             forget_summaries(store)
             same, two, _ = measured(analyse, store, "2")
             assert same == found

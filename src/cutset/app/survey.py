@@ -1,8 +1,9 @@
 """What `cutset classes`, `workflows`, `rank`, `endpoints` and `graph` do: survey the stored traces, then conclude."""
 
 import random
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from cutset.errors import TargetError, UsageError
@@ -13,6 +14,7 @@ from cutset.model.wording import did_you_mean, sentences
 from cutset.report.drawing.graph import ServiceGraph, around, largest
 from cutset.report.drawing.service_graph import service_graph_svg
 from cutset.report.survey.graph import graph_of
+from cutset.report.survey.rank import Scores
 from cutset.select.api_rank import Preference
 from cutset.select.endpoints import EndpointChoice, choose_endpoints
 from cutset.select.rankings import Ranking, rankings
@@ -21,6 +23,7 @@ from cutset.store.manifest import SpanStore, open_spans
 from cutset.store.parquet import END_OF_TIME_NS
 from cutset.store.place import address_of
 from cutset.store.shapes import Totals, totals
+from cutset.survey.conclusions import concluded_from
 from cutset.survey.run import PartsRead, SurveySettings, survey_all
 from cutset.survey.workers import without_collector
 
@@ -57,7 +60,6 @@ def class_named(surveyed: Survey, name: str) -> ClassSummary:
     return surveyed.classes[name]
 
 
-@without_collector()
 def find_workflows(
     surveyed: Survey,
     *,
@@ -75,7 +77,8 @@ def find_workflows(
     kinds = class_named(surveyed, name).judged if name else surveyed.kinds
     for service in front_ends:
         _require_service(service, (call.point.service for tree in kinds for call in tree.walk()))
-    return critical_workflows(
+    find = partial(
+        critical_workflows,
         kinds.items(),
         min_share=min_share,
         min_services=min_services,
@@ -83,13 +86,15 @@ def find_workflows(
         top=top,
         overlapping=overlapping,
         stores=stores,
-        front_ends=front_ends,
+        front_ends=tuple(front_ends),
     )
+    return concluded_from(surveyed, CriticalWorkflows, (name, find.keywords), find)
 
 
-@without_collector()
-def rank_apis(surveyed: Survey, preference: Preference = Preference.UNIFORM) -> Mapping[Ranking, Mapping[Point, float]]:
-    scores = rankings(surveyed.kinds, preference)
+def rank_apis(surveyed: Survey, preference: Preference = Preference.UNIFORM) -> Scores:
+    scores = concluded_from(
+        surveyed, dict[Ranking, dict[Point, float]], (preference,), lambda: rankings(surveyed.kinds, preference)
+    )
     if not scores[Ranking.DYNAMIC]:
         raise UsageError("No trace has a call from one service to another", hint="`cutset classes` shows what there is")
     return scores
@@ -101,12 +106,13 @@ def find_endpoints(surveyed: Survey, *, top: int = 20, services_each: int = 3, s
     return choose_endpoints(surveyed, classes=top, services_each=services_each, rng=rng)
 
 
-@without_collector()
 def service_graph(surveyed: Survey, name: str = "", workflows: CriticalWorkflows | None = None) -> ServiceGraph:
     """Of all request classes, or of one. Highlighted is the first of the `workflows`, if they were found already."""
     classes = [class_named(surveyed, name)] if name else surveyed.classes.values()
     found = workflows or find_workflows(surveyed, name=name, top=1)
-    return graph_of([summary.judged for summary in classes], next(iter(found.workflows), None))
+    highlighted = next(iter(found.workflows), None)
+    draw = partial(graph_of, [summary.judged for summary in classes], highlighted)
+    return concluded_from(surveyed, ServiceGraph, (name, highlighted), draw)
 
 
 def part_of_graph(graph: ServiceGraph, *, centre: str = "", hops: int = 1, top: int | None = None) -> ServiceGraph:
@@ -138,7 +144,7 @@ class StudiedTraces:
     totals: Totals
     survey: Survey
     workflows: CriticalWorkflows
-    scores: Mapping[Ranking, Mapping[Point, float]] | None  # None: no service calls another
+    scores: Scores | None  # None: no service calls another
     graph: ServiceGraph
 
 

@@ -6,6 +6,7 @@ Its size grows with the number of distinct call structures, not with the number 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from cutset.model.call_tree import UNKNOWN, CallTree
 from cutset.model.point import Point
@@ -57,6 +58,8 @@ class Survey:
     # By the names that services have for themselves: what the sidecars beside them call them.
     aliases: Mapping[str, frozenset[str]] = field(default_factory=dict)
     joined: int = 0  # spans without a parent in their trace whose caller something else proved
+    # If it is of stored traces: the folder beside them in which conclusions are kept, and by what they depend on.
+    kept: tuple[Path, str] | None = field(default=None, compare=False, repr=False)
 
     @property
     def traces(self) -> int:

@@ -16,12 +16,17 @@ from typing import Any, TypeVar, get_type_hints
 import orjson
 import zstandard
 
+from cutset.errors import CutsetError
 from cutset.model.call_tree import CallTree, Component
 from cutset.model.point import Point
 from cutset.model.survey import ClassSummary, Kinds, Representative, Survey
 from cutset.store.place import keep_latest, read_file, replace_file
+from cutset_agent import wire
 
 MOST_UNUSED = 1_000  # of other windows of time, other settings, or what was forgotten
+
+# Where it is decided what traces say, and what is concluded from it.
+_ROOMS = ("model", "lineage", "select", "store", "survey", "report/survey", "report/drawing")
 
 Content = TypeVar("Content")
 Trees = tuple[CallTree, ...]
@@ -46,8 +51,8 @@ def key_of(*facts: object) -> str:
 def _code() -> str:
     """A digest of this package: whoever changes how traces are read need not remember that summaries are kept."""
     package = Path(__file__).parent.parent
-    rooms = (package / room for room in ("model", "lineage", "select", "store", "survey"))
-    sources = sorted(file for room in rooms for file in room.glob("*.py"))
+    rooms = (package / room for room in _ROOMS)
+    sources = [*sorted(file for room in rooms for file in room.glob("*.py")), Path(wire.__file__)]
     return blake2b(b"\0".join(file.read_bytes() for file in sources), digest_size=16).hexdigest()
 
 
@@ -67,7 +72,16 @@ def keep(folder: Path, key: str, packed: bytes) -> None:
 def recalled(folder: Path, key: str, decode: Callable[[Any], Content]) -> Content | None:
     try:
         return decode(unpack(read_file(folder, f"cache/{key}")))
-    except (OSError, zstandard.ZstdError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+    except (
+        CutsetError,
+        OSError,
+        zstandard.ZstdError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ):
         return None  # absent, or damaged
 
 

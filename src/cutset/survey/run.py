@@ -78,13 +78,13 @@ def survey_all(
         known = recalled(stored.folder, key, survey_of_content)
     if known is not None:
         yield PartsRead(1, 1)
-        return known
+        return replace(known, kept=(stored.folder, key))
     ranges = trace_ranges(stored, since_ns=since_ns, until_ns=until_ns)
     with open_executor(workers or str(min(len(ranges), os.cpu_count() or 1) or 1)) as executor:
         result = yield from survey(ranges, settings, executor, stored.folder)
     with without_collector():
         keep(stored.folder, key, pack(survey_to_content(result)))
-    return result
+    return replace(result, kept=(stored.folder, key))
 
 
 def survey(
