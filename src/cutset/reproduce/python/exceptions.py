@@ -30,6 +30,8 @@ CATCH_ALL = frozenset({"Exception", "BaseException"})
 TOO_BROAD = CATCH_ALL | {"OSError", "RuntimeError", "ValueError"}  # that a call raises one tells nothing of subclasses
 _ENDING = frozenset({"GeneratorExit", "KeyboardInterrupt", "SystemExit"})  # a program, or a part of it, from outside
 
+_SYSTEM = frozenset({"fcntl", "mmap", "os", "posix", "resource", "select", "signal", "socket", "termios"})
+
 _GENERIC = ("OSError(5, 'Input/output error')", "RuntimeError('unexpected error')")
 _CLASS_NAME = re.compile(r"\.[A-Z]\w*$")
 
@@ -75,6 +77,7 @@ class _Scene:
     leads_to: frozenset[str]  # these libraries
     packages: frozenset[str]  # that are named in the calling module
     reaches_out: bool
+    asks_system: bool  # it is a call of the operating system, whatever the table knows of it
     client: bool  # it is called on what sounds like a connection to something else
     awaited: bool
 
@@ -158,7 +161,8 @@ def _scene(
         if not ((reached := _reached(call, resolved, package, library)) and reached.stays_inside)
         for kind in library.packages[package]
     )
-    return _Scene(library, tuple(known), kinds, leads_to, packages, told.reaches_out, told.client, awaited)
+    system = callee in _SYSTEM and not resolved.startswith("os.path.")
+    return _Scene(library, tuple(known), kinds, leads_to, packages, told.reaches_out, system, told.client, awaited)
 
 
 def _from_table(told: Called) -> Iterator[_Proposal]:
@@ -281,7 +285,7 @@ def _from_handler(scene: _Scene, written: str, logged: Collection[str]) -> Itera
     if any(p.fault.kind == handler for p in caught) or (caught and _sounds_like(handler) is None):
         return
     of_outside = "OSError" in scene.library.line(handler)
-    if _is_class(handler, scene) and (scene.reaches_out or not of_outside):
+    if _is_class(handler, scene) and (scene.reaches_out or scene.asks_system or not of_outside):
         fits = handler not in table().control_flow and _fits(handler, None, scene)
         specificity = Specificity.HANDLER if fits else Specificity.GUESS
         yield _Proposal(fault_of(handler, "", "it is named there", scene.library), around, specificity)

@@ -224,6 +224,8 @@ def test_every_await_can_be_cancelled_and_that_is_tried_second():
 def test_what_comes_from_outside_does_not_arise_at_a_harmless_call_whatever_handlers_name():
     assert _effects("S_ISDIR", "stat.S_ISDIR", handlers=["OSError"]) == []
     assert _effects("Process", "multiprocessing.Process", handlers=["ConnectionError"]) == []
+    assert _effects("os.path.join", "os.path.join", handlers=["OSError"]) == []
+    assert _effects("os.getpgid", "os.getpgid", handlers=["OSError"]) == ["OSError(5, 'Input/output error')"]
     assert _effects("process.start", "multiprocessing.Process.start")[0] == "OSError(12, 'Cannot allocate memory')"
 
 
