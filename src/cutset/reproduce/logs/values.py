@@ -57,15 +57,21 @@ def lasting(message: str) -> str:
     return _FLEETING.sub("*", message)
 
 
-# Where a program is installed and runs: good runs agree on it, the machine of the failure log need not.
-_FOLDERS = re.compile(r"""(?<![\w/.~])(?:[A-Za-z]:[\\/]|~?/)(?:[^\s/\\"'<>:,;()]{1,255}[/\\])+""")
+# What good runs may agree on by chance, or because they are of one machine: folders, and who of several did it.
+_CIRCUMSTANCES = re.compile(
+    r"""
+    (?<![\w/.~])(?:[A-Za-z]:[\\/]|~?/)(?:[^\s/\\"'<>:,;()]{1,255}[/\\])+
+    | \b\w{0,40}(?:Thread|Task|Worker|Process|Executor)-\d{1,9}(?:_\d{1,9})?\b
+    """,
+    re.VERBOSE,
+)
 
 
 def steady_values(good: Sequence[Mapping[str, set[str]]]) -> Callable[[str, str], str | None]:
     """Of a message, by its key and text: the part that should be the same in each run; None if it may be any.
 
-    `good` are the texts of good runs. Where they agree on all of a text, all of it should be the same, but for folders;
-    where they agree on all that lasts, or do not have the message, that.
+    `good` are the texts of good runs. Where they agree on all of a text, all of it should be the same, but for folders
+    and names of workers; where they agree on all that lasts, or do not have the message, that.
     """
     usual = set().union(*good)
     exact = {key for key in usual if all(texts.get(key) == good[0].get(key) for texts in good)}
@@ -73,6 +79,6 @@ def steady_values(good: Sequence[Mapping[str, set[str]]]) -> Callable[[str, str]
     chance = {key for key in usual if any(texts.get(key) != masked[0].get(key) for texts in masked)}
 
     def steady(key: str, text: str) -> str | None:
-        return _FOLDERS.sub("*", text) if key in exact else None if key in chance else lasting(text)
+        return _CIRCUMSTANCES.sub("*", text) if key in exact else None if key in chance else lasting(text)
 
     return steady

@@ -48,8 +48,11 @@ def test_what_tells_one_victim_from_another_lasts():
     assert lasting("order 7 of ('shop', 12) is lost") != lasting("order 8 of ('shop', 12) is lost")
 
 
-def test_where_good_runs_agree_all_counts_but_where_the_program_is():
+def test_where_good_runs_agree_all_counts_but_where_the_program_is_and_which_worker_it_was():
     steady = steady_values([{"app *": {"app at /home/ann/app/main.py: 3 of 4"}}] * 2)
     assert steady("app *", "app at /srv/main.py: 3 of 4") == steady("app *", "app at /home/ann/app/main.py: 3 of 4")
+    kept = steady_values([{"* kept *": {"SpawnPoolWorker-1: kept order 0"}}] * 2)
+    assert kept("* kept *", "SpawnPoolWorker-2: kept order 0") == kept("* kept *", "SpawnPoolWorker-1: kept order 0")
+    assert kept("* kept *", "SpawnPoolWorker-1: kept order 1") != kept("* kept *", "SpawnPoolWorker-1: kept order 0")
     assert steady("app *", "app at /srv/main.py: 2 of 4") != steady("app *", "app at /home/ann/app/main.py: 3 of 4")
     assert steady("app *", "app at /srv/other.py: 3 of 4") != steady("app *", "app at /home/ann/app/main.py: 3 of 4")
