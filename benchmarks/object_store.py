@@ -9,18 +9,15 @@ workers that share nothing with each other but the network.
 import argparse
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from benchmarks.traces import fill
-from distributed import Client
+from tests.samples.dask_cluster import dask_cluster
 from tests.samples.go_programs import NotToBeHadError
 from tests.samples.object_store import object_store
 
@@ -72,30 +69,6 @@ def object_store_equal(spans: int = 1_000_000) -> dict[str, Any]:
             "object_store_analysis_seconds": round(analysed, 1),
             "object_store_warm_seconds": round(time.perf_counter() - begin, 1),
         }
-
-
-@contextmanager
-def dask_cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """Its address, and two workers."""
-    file = folder / "scheduler.json"
-    common = ["--scheduler-file", str(file), "--no-dashboard"]
-    programs = [
-        ["distributed.cli.dask_scheduler", *common, "--host", "127.0.0.1", "--port", "0"],
-        *[["distributed.cli.dask_worker", *common, "--nthreads", "1", "--no-nanny"] for _ in range(2)],
-    ]
-    started = [
-        subprocess.Popen([sys.executable, "-m", *program], cwd=folder, stderr=subprocess.DEVNULL)
-        for program in programs
-    ]
-    try:
-        with Client(scheduler_file=str(file), timeout=60) as client:
-            client.wait_for_workers(2, timeout=60)
-            address = client.scheduler.address
-        yield address.replace("tcp://", "dask://"), started[1:]
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
 
 
 def main() -> None:

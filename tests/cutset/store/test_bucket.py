@@ -2,14 +2,13 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.samples.dask_cluster import Workers, dask_cluster
 from tests.samples.go_programs import NotToBeHadError
 from tests.samples.object_store import object_store
 from tests.samples.stored_spans import HOUR, NOON, many, span
@@ -127,33 +126,14 @@ def test_what_is_wrong_is_said(store: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
-def scheduler(store: Path, tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """A real cluster: a scheduler and two workers, processes that share nothing but the network."""
+def scheduler(store: Path, tmp_path: Path) -> Iterator[tuple[str, Workers]]:
     pytest.importorskip("distributed")
-    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-    file = tmp_path / "scheduler.json"
-    common = ["--scheduler-file", str(file), "--no-dashboard"]
-    started = [subprocess.Popen([*dask, *common, "--host", "127.0.0.1", "--port", "0"], stderr=subprocess.DEVNULL)]
-    worker = [sys.executable, "-m", "distributed.cli.dask_worker", *common, "--nthreads", "1", "--no-nanny"]
-    started += [
-        subprocess.Popen([*worker, "--local-directory", str(tmp_path)], cwd="/", stderr=subprocess.DEVNULL)
-        for _ in range(2)
-    ]
-    try:
-        from distributed import Client
-
-        with Client(scheduler_file=str(file), timeout=60) as client:
-            client.wait_for_workers(2, timeout=60)
-            address = client.scheduler.address
-        yield address.replace("tcp://", "dask://"), started[1:]
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
+    with dask_cluster(tmp_path) as cluster:
+        yield cluster
 
 
 def test_a_cluster_finds_there_what_one_process_finds_in_a_folder_though_a_worker_is_killed(
-    store: Path, tmp_path: Path, scheduler: tuple[str, list[subprocess.Popen[bytes]]]
+    store: Path, tmp_path: Path, scheduler: tuple[str, Workers]
 ) -> None:
     address, workers = scheduler
     traces = [

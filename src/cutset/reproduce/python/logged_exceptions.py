@@ -15,9 +15,7 @@ from cutset.reproduce.python.library_source import RaisedText
 TEXTS_READ = 2000  # messages of a log, those that differ by more than numbers, that are searched for texts of errors
 ENDS_TRIED = 8  # parentheses in a line of the log that may end an exception's `repr`
 _SOUNDS_RAISED = r"(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Timeout|Expired|Interrupt|Disconnected|timeout|abort)"
-_TRACEBACK_END = re.compile(
-    r"^(?:[ ]+\| )?((?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*|error|timeout|abort|error_\w+))(?:: (.*))?$"
-)
+_TRACEBACK_END = re.compile(r"^((?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*|error|timeout|abort|error_\w+))(?:: (.*))?$")
 _NUMBERED = re.compile(r"\[Errno (-?\d+)\] ([^()\[\]{}:;,\"']+[^()\[\]{}:;,\"'\s])")
 _NAMED = re.compile(rf"\b({_SOUNDS_RAISED}): (.+)")
 _SHOWN = re.compile(rf"\b{_SOUNDS_RAISED}\(")
