@@ -18,6 +18,7 @@ from cutset.reproduce.explorer import Explorer
 from cutset.reproduce.facts import choose_reader, gather_facts
 from cutset.reproduce.front_end import FrontEnd
 from cutset.reproduce.logs.agreement import agreement_with
+from cutset.reproduce.logs.difference import difference, keyed
 from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.oracle.expression import judge
 from cutset.reproduce.oracle.terms import is_symptom
@@ -28,7 +29,8 @@ from cutset.reproduce.rounds.runner import how_it_ended, run_round
 from cutset.reproduce.settings import FailureCase, ReproductionSettings
 from cutset.reproduce.state import Preparation, ReproductionState, Subject
 
-GOOD_RUNS = 2  # the second tells what comes and goes by itself
+GOOD_RUNS = 2  # the second tells what comes and goes by itself,
+MOST_GOOD_RUNS = 4  # and more of them, as long as each shows something else that does
 
 
 async def read_subject(
@@ -65,8 +67,9 @@ def identity(subject: Subject, settings: ReproductionSettings) -> dict[str, Any]
 
 async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
     state.workload = state.subject.case.workload
-    runs = []
-    for number in range(1, GOOD_RUNS + 1):
+    runs: list[GoodRunFinished] = []
+    while len(runs) < GOOD_RUNS or (len(runs) < MOST_GOOD_RUNS and await in_a_thread(lambda: _surprises(state, runs))):
+        number = len(runs) + 1
         runs.append(state.past_good.get(number) or await _good_run(state, number))
         yield runs[-1]
     begun = time.monotonic()
@@ -81,6 +84,14 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
     analysed = _analysed(state, subject.seconds + time.monotonic() - begun)
     state.record(analysed)
     yield analysed
+
+
+def _surprises(state: ReproductionState, runs: Sequence[GoodRunFinished]) -> bool:
+    """Whether the last of the good runs differs from the first in something that all others have alike."""
+    subject = state.subject.with_logs(*(run.logs for run in runs))
+    usual, *others = [keyed(subject.records_of(run.logs)) for run in runs]
+    varies = [{entry.key for only in difference(usual, other) for entry in only} for other in others]
+    return not varies[-1] <= set().union(*varies[:-1])
 
 
 def _preparation(state: ReproductionState, runs: Sequence[GoodRunFinished]) -> Preparation:
@@ -120,7 +131,7 @@ def _preparation(state: ReproductionState, runs: Sequence[GoodRunFinished]) -> P
 def _executed(state: ReproductionState) -> dict[str, frozenset[int]]:
     """The functions that ran in any of the good runs."""
     found: dict[str, frozenset[int]] = {}
-    for number in range(1, GOOD_RUNS + 1):
+    for number in range(1, MOST_GOOD_RUNS + 1):
         for path, lines in state.subject.front_end.executed(state.folder / f"good-{number}").items():
             found[path] = found.get(path, frozenset()) | lines
     return found
@@ -141,7 +152,7 @@ async def _good_run(state: ReproductionState, number: int) -> GoodRunFinished:
             f"The workload fails by itself, without any fault: {how_it_ended(run)}",
             hint=f"It must succeed while nothing is wrong; the run's output is in {folder}",
         )
-    event = GoodRunFinished(number, GOOD_RUNS, round(run.wall_s, 3), run.problems, run.logs)
+    event = GoodRunFinished(number, max(GOOD_RUNS, number), round(run.wall_s, 3), run.problems, run.logs)
     state.record(event)
     return event
 

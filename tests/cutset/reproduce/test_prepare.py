@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.samples.toy_language import FAILURE_LOG, ToyFrontEnd, log_of, toy_case, toy_state
+from tests.samples.toy_language import FAILURE_LOG, RUNTIME, ToyFrontEnd, log_of, toy_case, toy_state
 
 from cutset.errors import UsageError
 from cutset.model.reproduction.event import GoodRunFinished, ProgramAnalysed, ReproductionEvent
@@ -36,6 +36,37 @@ def test_two_good_runs_come_before_the_analysis_and_are_recorded(tmp_path: Path)
     assert analysed.messages == ("cannot store", "lost for good")
     assert (analysed.sites, analysed.related_sites, analysed.visits, analysed.unvisited) == (3, 1, 15, ())
     assert len(state.prepared.good_visits) == 15
+
+
+@pytest.mark.parametrize(
+    ("said_by_run", "runs"),
+    [
+        (["", ""], 2),
+        (["", "cache is warm", "cache is warm"], 3),
+        (["cache is warm", "", ""], 3),
+        (["", "cache is warm", "lock is free", "disk is slow"], 4),
+    ],
+)
+def test_good_runs_go_on_while_each_shows_something_else_that_comes_and_goes(
+    tmp_path: Path, said_by_run: list[str], runs: int
+) -> None:
+    case = toy_case(tmp_path)
+    for number, said in enumerate(said_by_run):
+        (tmp_path / f"said-{number}").write_text(said)
+    saying = f"""
+said = next(path for n in range(9) if os.path.exists(path := {str(tmp_path)!r} + "/said-%d" % n))
+text = open(said).read()
+os.remove(said)
+if text:
+    say("INFO", text)
+turn_limit ="""
+    (tmp_path / "runtime.py").write_text(RUNTIME.replace("\nturn_limit =", saying))
+    state = toy_state(case, tmp_path)
+
+    done = [event for event in prepared(state) if isinstance(event, GoodRunFinished)]
+
+    assert [event.number for event in done] == list(range(1, runs + 1))
+    assert len(state.prepared.good) == runs
 
 
 def test_rounds_are_ended_by_how_long_good_runs_take_and_never_later_than_asked_for(tmp_path: Path) -> None:
