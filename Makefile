@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-READY  := $(VENV)/.ready-dev
+JAR    := src/cutset/reproduce/jvm/cutset-jvm.jar
+READY  := $(VENV)/.ready-dev $(JAR)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast test-browser check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden bench-truth bench-effects bench-impact bench-ui istio test-istio test-istio-1 test-istio-2 test-istio-3 bench-istio dist docs screenshots protos clean
@@ -117,9 +118,13 @@ protos: $(READY) ## regenerate the code of protocol buffers: the boutique's, and
 	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. $(PROTOS)
 
 clean: ## remove the environment and all caches
-	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(JAR) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-$(READY): pyproject.toml agent/pyproject.toml constraints.txt
+# The part for JVM programs. Without a JDK there is none: it says so, and the rest does without.
+$(JAR): $(shell find jvm -type f) | $(VENV)/.ready-dev
+	@$(BIN)/python jvm/build.py
+
+$(VENV)/.ready-dev: pyproject.toml agent/pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "error: $(PYTHON) not found; install Python 3.11 or newer, or set PYTHON=…" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Cutset needs Python 3.11 or newer; set PYTHON=…" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)

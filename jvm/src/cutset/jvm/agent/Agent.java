@@ -1,0 +1,1 @@
+package cutset.jvm.agent; public final class Agent { public static void premain(String plan, java.lang.instrument.Instrumentation it) { System.err.println(cutset.jvm.agent.Agent.class.getClassLoader()); } }
