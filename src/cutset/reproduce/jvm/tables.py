@@ -1,0 +1,390 @@
+"""The tables that the extractor makes of class files, as a program: JSON lines, the first for all, then one per method.
+
+Numbers stand for strings of one list. A method's line stays bytes until somebody looks: of a large system, most never
+do, and all of them decoded would be ten times as large.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from cutset.errors import CutsetError
+from cutset.model.reproduction.site import Site, SiteKind
+
+FORMAT = 1
+FILLED_IN = "\x01"  # in templates of messages: what is not known before the program runs
+ABSTRACT, SYNTHETIC, STATIC, PUBLIC = 0x400, 0x1000, 0x8, 0x1  # access flags of the JVM
+SPECIAL, STATICALLY, DYNAMIC = 183, 184, 186  # opcodes of calls that are not virtual
+_DECODED = 20_000  # methods that are kept decoded: some 300 MB
+_REMEDY = "Delete the cache of analysed programs, so that it is read again"
+
+
+class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Numbers of strings are called by what the string is; `block` is a number of a basic block of the method."""
+
+
+class JvmClass(_Row):
+    name: int
+    parent: int  # -1: none
+    interfaces: tuple[int, ...]
+    path: int  # of its source file; -1: not known
+    access: int
+    kind: int  # 2: a source, 1: a driver, 0: known for what is above and below it alone
+
+
+class SiteRow(_Row):
+    method: int
+    function: int
+    expression: int
+    ordinal: int
+    line: int
+    is_raise: int
+    instructions: tuple[int, ...]  # several: copies of a `finally`
+    callee_owner: int
+    callee_name: int
+    callee_descriptor: int
+    declared: tuple[int, ...]  # exceptions
+
+
+class BasicBlock(_Row):
+    line: int
+    conditions: tuple[int, ...]  # blocks whose last jump decides about it
+    handlers: tuple[int, ...]  # blocks of handlers through which alone it is reached
+    successors: tuple[int, ...]
+
+
+class JvmCall(_Row):
+    instruction: int
+    block: int
+    line: int
+    opcode: int
+    owner: int
+    name: int
+    descriptor: int
+    site: int  # -1: none
+    declared: tuple[int, ...]  # exceptions of a callee outside
+    flags: int  # 1: the result is dropped
+
+
+class HandedCode(_Row):
+    """A lambda, or an object of an analysed class, that a call gets and may run."""
+
+    call: int  # its instruction
+    argument: int
+    kind: int  # 0: `what` is the body of a lambda, "owner.name descriptor"; 1: a class
+    what: int
+
+
+class LoggingCall(_Row):
+    instruction: int
+    block: int
+    line: int
+    level: int
+    template: int
+    throwable: int
+    logger: int  # -1: not known
+
+
+class ThrowRow(_Row):
+    instruction: int
+    block: int
+    line: int
+    types: tuple[int, ...]
+    handlers: tuple[int, ...]  # blocks of handlers whose exception is thrown on
+    site: int
+
+
+class TestedValues(_Row):
+    """A condition: the jump that ends a block."""
+
+    block: int
+    line: int
+    fields: tuple[int, ...]  # "owner.name"
+    calls: tuple[int, ...]  # instructions
+    chosen: tuple[int, ...]  # blocks where a constant was chosen
+    parameters: tuple[int, ...]
+
+
+class FieldWrite(_Row):
+    instruction: int
+    block: int
+    line: int
+    field: int
+    calls: tuple[int, ...]  # instructions whose results it is made of
+    fields: tuple[int, ...]
+
+
+class MadeObject(_Row):
+    instruction: int
+    block: int
+    type: int
+
+
+class ReturnRow(_Row):
+    block: int
+    line: int
+    calls: tuple[int, ...]
+    fields: tuple[int, ...]
+    constant: object = None
+
+
+class TryRange(_Row):
+    start: int
+    end: int  # exclusive
+    handler: int  # block
+    type: int  # -1: anything, as of `finally`
+
+
+class JvmMethod(
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    rename={
+        "owner": "c",
+        "name": "n",
+        "descriptor": "d",
+        "access": "f",
+        "lines": "l",
+        "declared": "x",
+        "blocks": "b",
+        "calls": "k",
+        "handed": "h",
+        "logs": "g",
+        "throws": "t",
+        "conditions": "q",
+        "writes": "w",
+        "made": "a",
+        "returns": "r",
+        "tries": "y",
+    },
+):
+    owner: int  # row of its class
+    name: int
+    descriptor: int
+    access: int
+    lines: tuple[int, int] = (0, 0)
+    declared: tuple[int, ...] = ()
+    blocks: tuple[BasicBlock, ...] = ()
+    calls: tuple[JvmCall, ...] = ()
+    handed: tuple[HandedCode, ...] = ()
+    logs: tuple[LoggingCall, ...] = ()
+    throws: tuple[ThrowRow, ...] = ()
+    conditions: tuple[TestedValues, ...] = ()
+    writes: tuple[FieldWrite, ...] = ()
+    made: tuple[MadeObject, ...] = ()
+    returns: tuple[ReturnRow, ...] = ()
+    tries: tuple[TryRange, ...] = ()  # in order of precedence
+
+
+class JvmFunction(NamedTuple):
+    """A method, without its code."""
+
+    owner: int  # row of its class
+    module: str  # its class, as in `Site`
+    name: str
+    descriptor: int
+    access: int
+    path: str
+    line: int
+    end_line: int
+    context: str  # as in `Visit.within`
+    has_code: bool
+
+
+class JvmStatement(NamedTuple):
+    """A call that logs; copies of a `finally` are one."""
+
+    method: int
+    instructions: tuple[int, ...]
+    line: int
+    level: str
+    template: str  # with FILLED_IN
+    logger: str  # "": not known
+    throwable: bool
+    key: str  # `Class:line`
+
+
+class _Header(msgspec.Struct):
+    format: int
+    strings: list[str]
+    classes: list[JvmClass]
+    sites: list[SiteRow]
+    constructors: dict[str, list[str]]
+    skipped: list[tuple[str, str]]
+    lines: int
+
+
+@dataclass(frozen=True)
+class JvmProgram:
+    strings: list[str]
+    classes: list[JvmClass]
+    site_rows: list[SiteRow]
+    functions: list[JvmFunction]  # the methods, in order
+    statements: list[JvmStatement]
+    constructors: Mapping[str, tuple[str, ...]]  # by exception: "(String)", "()", …
+    skipped: tuple[str, ...]
+    lines: int
+    _text: bytes
+    _ends: list[tuple[int, int]]  # of the methods' lines
+    _decoded: dict[int, JvmMethod] = field(default_factory=dict)
+
+    def method(self, number: int) -> JvmMethod:
+        known = self._decoded.get(number)
+        if known is None:
+            if len(self._decoded) >= _DECODED:
+                self._decoded.clear()
+            start, end = self._ends[number]
+            known = self._decoded[number] = _METHODS.decode(memoryview(self._text)[start:end])
+        return known
+
+    def methods(self) -> Iterator[JvmMethod]:
+        """All of them, none kept."""
+        text = memoryview(self._text)
+        for start, end in self._ends:
+            yield _METHODS.decode(text[start:end])
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        return [self._site(row) for row in self.site_rows]
+
+    def _site(self, row: SiteRow) -> Site:
+        function = self.functions[row.method]
+        kind = SiteKind.RAISE if row.is_raise else SiteKind.CALL
+        name, expression = self.strings[row.function], self.strings[row.expression]
+        return Site(function.module, name, expression, row.ordinal, kind, function.path, row.line, 0, row.line, 0)
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """Of sources and drivers."""
+        return sorted({self.strings[row.path] for row in self.classes if row.kind and row.path >= 0})
+
+    @property
+    def files(self) -> int:
+        return len(self.paths)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Of classes that are known, by their binary names."""
+        return {dotted(self.strings[row.name]): row.name for row in self.classes}
+
+    def type_name(self, number: int) -> str:
+        return dotted(self.strings[number])
+
+    def drives(self, method: int) -> bool:
+        """Whether it is a driver's: code that gets no faults."""
+        return self.classes[self.functions[method].owner].kind == 1
+
+
+def dotted(name: str) -> str:
+    return name.replace("/", ".")
+
+
+def simple(name: str) -> str:
+    """Of a class, without its package."""
+    return dotted(name).rpartition(".")[2]
+
+
+def read_tables(source: Path | bytes) -> JvmProgram:
+    where = "the tables of the program" if isinstance(source, bytes) else str(source)
+    text = source if isinstance(source, bytes) else source.read_bytes()
+    ends = list(_lines(text))
+    if not ends:
+        raise CutsetError(f"Nothing is in {where}", hint=_REMEDY)
+    try:
+        header = _HEADERS.decode(memoryview(text)[slice(*ends[0])])
+        if header.format != FORMAT:
+            message = f"{where} has format {header.format}, and this version of Cutset reads {FORMAT}"
+            raise CutsetError(message, hint=_REMEDY)
+        return _program(header, text, ends[1:])
+    except (msgspec.DecodeError, IndexError) as error:
+        raise CutsetError(f"Cannot read {where}: {error}", hint=_REMEDY) from error
+
+
+_METHODS = msgspec.json.Decoder(JvmMethod)
+_HEADERS = msgspec.json.Decoder(_Header)
+
+
+def _lines(text: bytes) -> Iterator[tuple[int, int]]:
+    start = 0
+    while start < len(text):
+        end = text.find(b"\n", start)
+        end = len(text) if end < 0 else end
+        if end > start:
+            yield start, end
+        start = end + 1
+
+
+def _program(header: _Header, text: bytes, ends: list[tuple[int, int]]) -> JvmProgram:
+    strings = header.strings
+    functions: list[JvmFunction] = []
+    statements: list[JvmStatement] = []
+    view = memoryview(text)
+    for number, (start, end) in enumerate(ends):
+        method = _METHODS.decode(view[start:end])
+        functions.append(_function(header, method))
+        if method.logs:
+            statements += _statements(strings, functions[-1], number, method)
+    constructors = {dotted(strings[int(kind)]): tuple(found) for kind, found in header.constructors.items()}
+    skipped = tuple(f"{file}: {reason}" for file, reason in header.skipped)
+    return JvmProgram(
+        strings,
+        header.classes,
+        header.sites,
+        functions,
+        statements,
+        constructors,
+        skipped,
+        header.lines,
+        text,
+        ends,
+    )
+
+
+def _function(header: _Header, method: JvmMethod) -> JvmFunction:
+    owner, strings = header.classes[method.owner], header.strings
+    module, name = dotted(strings[owner.name]), strings[method.name]
+    path = strings[owner.path] if owner.path >= 0 else ""
+    context = f"{simple(module)}.{_without_lambda(name)}"
+    line, end_line = method.lines
+    return JvmFunction(
+        method.owner,
+        module,
+        name,
+        method.descriptor,
+        method.access,
+        path,
+        line,
+        end_line,
+        context,
+        bool(method.blocks),
+    )
+
+
+def _without_lambda(name: str) -> str:
+    """`lambda$run$0` is part of `run`."""
+    if not name.startswith("lambda$"):
+        return name
+    around = name.split("$")[1:-1]
+    return f"{'$'.join(around) or 'new'}.lambda"
+
+
+def _statements(strings: list[str], function: JvmFunction, number: int, method: JvmMethod) -> Iterator[JvmStatement]:
+    same: dict[tuple[int, int, int], list[LoggingCall]] = {}
+    for log in method.logs:
+        same.setdefault((log.line, log.level, log.template), []).append(log)
+    for logs in same.values():
+        first = logs[0]
+        yield JvmStatement(
+            number,
+            tuple(log.instruction for log in logs),
+            first.line,
+            strings[first.level],
+            strings[first.template],
+            strings[first.logger] if first.logger >= 0 else "",
+            bool(first.throwable),
+            f"{function.module}:{first.line}",
+        )

@@ -1,0 +1,290 @@
+"""Small programs of the JVM as the extractor's tables, written as statements: no compiler is needed.
+
+A method is a list of statements; what the extractor finds out about blocks, conditions and tries follows from how they
+are nested. Instructions are numbered in order, one per statement, and so are lines, from 1 in each method's hundred.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from cutset.reproduce.jvm.tables import JvmProgram, read_tables
+
+VIRTUAL, SPECIAL, STATIC, INTERFACE, DYNAMIC = 182, 183, 184, 185, 186
+_EXCEPTIONS = {
+    "java.lang.Throwable": "java.lang.Object",
+    "java.lang.Exception": "java.lang.Throwable",
+    "java.lang.Error": "java.lang.Throwable",
+    "java.lang.RuntimeException": "java.lang.Exception",
+    "java.lang.IllegalStateException": "java.lang.RuntimeException",
+    "java.lang.InterruptedException": "java.lang.Exception",
+    "java.io.IOException": "java.lang.Exception",
+    "java.io.FileNotFoundException": "java.io.IOException",
+    "java.net.SocketException": "java.io.IOException",
+    "java.util.concurrent.ExecutionException": "java.lang.Exception",
+    "java.util.concurrent.CompletionException": "java.lang.RuntimeException",
+}
+IO = "java.io.IOException"
+
+
+@dataclass(frozen=True)
+class Invoke:
+    """Of `Owner.name`; `throws` is what an outside callee declares. A site, if nobody of the program is the owner."""
+
+    callee: str
+    throws: Sequence[str] = ()
+    opcode: int = VIRTUAL
+    descriptor: str = "()V"
+    handed: Sequence[tuple[int, int, str]] = ()  # argument, kind, what
+    site: bool = True
+    label: str = ""  # by which conditions and writes name it
+
+
+@dataclass(frozen=True)
+class Log:
+    text: str
+    level: str = "error"
+
+
+@dataclass(frozen=True)
+class Throw:
+    type: str
+
+
+@dataclass(frozen=True)
+class Rethrow:
+    """Of what the innermost handler around caught."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    body: Sequence[object]
+    handlers: Sequence[tuple[str, Sequence[object]]]  # "": anything
+
+
+@dataclass(frozen=True)
+class If:
+    body: Sequence[object]
+    fields: Sequence[str] = ()
+    calls: Sequence[str] = ()  # labels
+    parameters: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Put:
+    field: str
+    calls: Sequence[str] = ()
+    fields: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Make:
+    type: str
+
+
+@dataclass(frozen=True)
+class Return:
+    calls: Sequence[str] = ()
+    fields: Sequence[str] = ()
+    constant: object = None
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A method."""
+
+    body: Sequence[object]
+    descriptor: str = "()V"
+    access: int = 1
+    throws: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Type:
+    methods: dict[str, Declared | Sequence[object]]
+    parent: str = "java.lang.Object"
+    interfaces: Sequence[str] = ()
+    kind: int = 2
+
+
+@dataclass
+class _Strings:
+    all: list[str] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, text: str) -> int:
+        if text not in self.numbers:
+            self.numbers[text] = len(self.all)
+            self.all.append(text)
+        return self.numbers[text]
+
+
+def program_of(types: dict[str, Type], outside: dict[str, Sequence[str]] | None = None) -> JvmProgram:
+    """`outside`: other types, by what is above them."""
+    return read_tables(tables_of(types, outside))
+
+
+def tables_of(types: dict[str, Type], outside: dict[str, Sequence[str]] | None = None) -> bytes:
+    strings = _Strings()
+    classes = [
+        [
+            strings(name),
+            strings(each.parent),
+            [strings(one) for one in each.interfaces],
+            strings(name.replace(".", "/").partition("$")[0] + ".java"),
+            1,
+            each.kind,
+        ]
+        for name, each in types.items()
+    ]
+    above = {**{name: (parent,) for name, parent in _EXCEPTIONS.items()}, "java.lang.Object": (), **(outside or {})}
+    for name, parents in above.items():
+        classes.append(
+            [strings(name), strings(parents[0]) if parents else -1, list(map(strings, parents[1:])), -1, 1, 0]
+        )
+    sites: list[list[object]] = []
+    lines = []
+    for owner, (name, each) in enumerate(types.items()):
+        for called, body in each.methods.items():
+            declared = body if isinstance(body, Declared) else Declared(body)
+            compiler = _Compiler(strings, types, sites, f"{name}.{called}", len(lines), injectable=each.kind == 2)
+            lines.append(compiler.method(owner, called, declared))
+    header = {
+        "format": 1,
+        "strings": strings.all,
+        "skipped": [],
+        "lines": sum(len(line["k"]) for line in lines),
+        "classes": classes,
+        "sites": sites,
+        "constructors": {},
+    }
+    return "\n".join(json.dumps(line) for line in (header, *lines)).encode()
+
+
+class _Compiler:
+    def __init__(self, strings, types, sites, function, number, *, injectable):
+        self.strings, self.types, self.sites = strings, types, sites
+        self.function, self.number, self.injectable = function, number, injectable
+        self.rows = {key: [] for key in "bkhgtqwary"}
+        self.instruction = 0
+        self.labels: dict[str, int] = {}
+        self.ordinals: dict[str, int] = {}
+
+    def method(self, owner: int, name: str, declared: Declared) -> dict:
+        first = self.number * 100 + 1
+        if not declared.access & 0x400:
+            self.block([], [])
+            self.statements(declared.body, [], [])
+            self.rows["r"].append([len(self.rows["b"]) - 1, self.line, [], [], None])
+        return {
+            "c": owner,
+            "n": self.strings(name),
+            "d": self.strings(declared.descriptor),
+            "f": declared.access,
+            "l": [first, self.line],
+            "x": list(map(self.strings, declared.throws)),
+            **self.rows,
+        }
+
+    @property
+    def line(self) -> int:
+        return self.number * 100 + 1 + self.instruction
+
+    def block(self, conditions, handlers) -> int:
+        self.rows["b"].append([self.line, list(conditions), list(handlers), []])
+        return len(self.rows["b"]) - 1
+
+    def statements(self, body, conditions, handlers) -> bool:
+        """Whether they end what they are in. What comes after a condition that may end it depends on it."""
+        conditions = list(conditions)
+        for each in body:
+            ends = self.statement(each, conditions, handlers)
+            if isinstance(each, If) and ends:
+                conditions.append(self.condition)
+                self.block(conditions, handlers)
+            elif ends:
+                return True
+        return False
+
+    def statement(self, each, conditions, handlers) -> bool:  # noqa: C901 - one case per kind
+        here = [self.instruction, len(self.rows["b"]) - 1, self.line]
+        if not isinstance(each, If | Attempt):
+            self.instruction += 1
+        match each:
+            case Invoke():
+                self.invoke(each, here)
+            case Log():
+                self.rows["g"].append([*here, self.strings(each.level), self.strings(each.text), 0, -1])
+            case Throw():
+                site = self.site(f"throw {each.type.rpartition('.')[2]}", here, None) if self.injectable else -1
+                self.rows["t"].append([*here, [self.strings(each.type)], [], site])
+                return True
+            case Rethrow():
+                self.rows["t"].append([*here, [], [handlers[-1]], -1])
+                return True
+            case Put():
+                calls, fields = self.named(each.calls), list(map(self.strings, each.fields))
+                self.rows["w"].append([*here, self.strings(each.field), calls, fields])
+            case Make():
+                self.rows["a"].append([*here[:2], self.strings(each.type)])
+            case Return():
+                calls, fields = self.named(each.calls), list(map(self.strings, each.fields))
+                self.rows["r"].append([*here[1:], calls, fields, each.constant])
+                return True
+            case If():
+                return self.condition_of(each, here, conditions, handlers)
+            case Attempt():
+                return self.attempt(each, conditions, handlers)
+        return False
+
+    def condition_of(self, each, here, conditions, handlers) -> bool:
+        self.instruction += 1
+        calls, fields = self.named(each.calls), list(map(self.strings, each.fields))
+        self.rows["q"].append([*here[1:], fields, calls, [], list(each.parameters)])
+        self.block([*conditions, here[1]], handlers)
+        ends = self.statements(each.body, [*conditions, here[1]], handlers)
+        self.condition = here[1]
+        if not ends:
+            self.block(conditions, handlers)
+        return ends
+
+    def attempt(self, each, conditions, handlers) -> bool:
+        start = self.instruction
+        self.block(conditions, handlers)
+        ended = self.statements(each.body, conditions, handlers)
+        end = self.instruction
+        inner = []
+        for kind, body in each.handlers:
+            handler = self.block(conditions, handlers)
+            self.rows["b"][handler][2] = [handler]
+            inner.append([start, end, handler, self.strings(kind) if kind else -1])
+            ended &= self.statements(body, conditions, [handler])
+        self.rows["y"] += inner  # those of tries inside came first
+        if not ended:
+            self.block(conditions, handlers)
+        return ended
+
+    def named(self, labels) -> list[int]:
+        return [self.labels[label] for label in labels]
+
+    def invoke(self, each, here) -> None:
+        owner, _, name = each.callee.rpartition(".")
+        site = -1
+        if owner not in self.types and each.site and self.injectable:
+            site = self.site(f"{owner.rpartition('.')[2]}.{name}", here, each)
+        self.labels[each.label or name] = here[0]
+        called = [self.strings(owner), self.strings(name), self.strings(each.descriptor)]
+        self.rows["k"].append([*here, each.opcode, *called, site, list(map(self.strings, each.throws)), 0])
+        for argument, kind, what in each.handed:
+            self.rows["h"].append([here[0], argument, kind, self.strings(what)])
+
+    def site(self, expression, here, each) -> int:
+        ordinal = self.ordinals.get(expression, 0)
+        self.ordinals[expression] = ordinal + 1
+        owner, _, name = each.callee.rpartition(".") if each else ("", "", "")
+        callee = [self.strings(text) for text in (owner, name, each.descriptor if each else "")]
+        function = self.strings(self.function.rpartition(".")[2])
+        declared = [self.strings(one) for one in each.throws] if each else []
+        what = [int(each is None), [here[0]], *callee, declared]
+        self.sites.append([self.number, function, self.strings(expression), ordinal, here[2], *what])
+        return len(self.sites) - 1
