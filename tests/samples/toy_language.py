@@ -74,6 +74,8 @@ sys.exit(3 if turn_limit < 0 else 0)
 class ToyLogs:
     """It has no tracebacks, and no test runner."""
 
+    prints_traces_at_once = False
+
     def undecorated(self, lines: Sequence[str]) -> list[NumberedLine]:
         return list(enumerate(lines, start=1))
 

@@ -7,6 +7,8 @@ NumberedLine = tuple[int, str]
 
 
 class LogDialect(Protocol):
+    prints_traces_at_once: bool  # right below their message, whatever its level: other traces hardly get between
+
     def undecorated(self, lines: Sequence[str]) -> list[NumberedLine]:
         """What a test runner prints of its own is left out; all else keeps its number."""
         ...

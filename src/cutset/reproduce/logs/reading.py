@@ -86,9 +86,9 @@ def _drafts(lines: Iterable[NumberedLine], formats: LogFormats, dialect: LogDial
             continue
         traces = [(last, draft) for last, draft in traces if number - last <= _TORN]
         resumed = None
-        if inside is None or len(traces) > 1:
-            resumed = next((draft for _, draft in traces if dialect.resumes_trace(draft.traceback, line)), None)
         goes_on = inside is not None and dialect.continues_trace(inside.traceback, line, formatted=formatted)
+        if inside is None or (len(traces) > 1 and not (goes_on and dialect.prints_traces_at_once)):
+            resumed = next((draft for _, draft in traces if dialect.resumes_trace(draft.traceback, line)), None)
         begins = not goes_on and dialect.begins_trace(line)
         inside = resumed or (inside if goes_on else _owner_of_traceback(drafts, number, dialect) if begins else None)
         if inside is not None:
@@ -124,7 +124,8 @@ def _owner_of_traceback(drafts: list[_Draft], number: int, dialect: LogDialect) 
         return owner
     if plain and plain[-1].message[0].endswith(":"):
         return plain[-1]
-    if before and len(plain) <= _FOLDED and before.logged and before.level not in HARMLESS and not before.traceback:
+    is_cause = before is not None and (before.level not in HARMLESS or (not plain and dialect.prints_traces_at_once))
+    if before and len(plain) <= _FOLDED and before.logged and is_cause and not before.traceback:
         _fold(drafts, before, plain)
         return before
     drafts.append(_Draft(number, logged=False))

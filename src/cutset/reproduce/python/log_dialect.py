@@ -30,6 +30,8 @@ _PYTEST_EXCEPTION = re.compile(r"E\s+([A-Za-z_][\w.<>]*)(?:: (.*))?")
 class PythonLogs:
     """The `LogDialect` of Python."""
 
+    prints_traces_at_once = False
+
     def undecorated(self, lines: Sequence[str]) -> list[NumberedLine]:
         plain = without_decoration([_PROGRESS.sub("", line, count=1) for line in lines])
         return _with_all_headers(list(without_trees(without_boxes(plain))))

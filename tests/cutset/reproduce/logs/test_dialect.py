@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.samples.toy_language import ToyLogs
 
+from cutset.reproduce.jvm.log_dialect import JvmLogs
 from cutset.reproduce.logs.dialect import LogDialect
 from cutset.reproduce.python.log_dialect import PythonLogs
 
-DIALECTS = (PythonLogs(), ToyLogs())
+DIALECTS = (PythonLogs(), JvmLogs(), ToyLogs())
 LINES = st.lists(st.text(alphabet="aT=:. \t_E\n{", max_size=12).map(lambda text: text.replace("\n", "")), max_size=8)
 
 
