@@ -16,11 +16,11 @@ import time
 from pathlib import Path
 
 from cutset.model.reproduction.log import LogRecord
+from cutset.reproduce.jvm.log_dialect import JvmLogs
 from cutset.reproduce.logs.difference import LogEntry, keyed, relevant_observables, surplus
 from cutset.reproduce.logs.reading import formats_of, read_log
-from cutset.reproduce.python.log_dialect import PythonLogs
 
-DIALECT = PythonLogs()
+DIALECT = JvmLogs()
 LISTS = ("original", "dd", "dd_set")
 
 

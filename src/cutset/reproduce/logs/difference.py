@@ -20,9 +20,11 @@ from cutset.reproduce.logs.values import sanitise
 _WINDOW = 1 << 15  # lines
 _CELLS = _WINDOW * _WINDOW  # 128 MB
 
-# Names that Python gives: what a program calls its threads, it calls them in each run. A process may be named before.
+# Names that runtimes give: what a program calls its threads, it calls them in each run. A process may be named before.
 _NUMBERED = re.compile(
-    r"(?<![^/])(?:(?:Thread|Dummy|Task|Greenlet|(?:Fork|Spawn|ForkServer)?Process|SyncManager)-\d+(?::\d+)*"
+    r"(?<![^/])(?:(?:Thread|Timer|Dummy|Task|Greenlet|(?:Fork|Spawn|ForkServer)?Process|SyncManager)-\d+(?::\d+)*"
+    r"|(?P<jvm_pool>pool-\d+-thread-|ForkJoinPool(?:\.commonPool|-\d+)-worker-|[\w.-]*EventLoopGroup-\d+-|qtp\d+-"
+    r"|[\w.-]+-(?:thread|worker|exec|executor)-)\d+"
     r"|(?P<pool>[\w-]+_|\w*PoolWorker-)?\d+)(?=$|/| \()"
 )
 _NUMBER = re.compile(r"\d+")
@@ -54,7 +56,7 @@ def thread_family(name: str) -> str:
 
 
 def _is_pool(name: str) -> bool:
-    return any(found["pool"] for found in _NUMBERED.finditer(name))
+    return any(found["pool"] or found["jvm_pool"] for found in _NUMBERED.finditer(name))
 
 
 def keyed(records: Iterable[LogRecord], keys: Callable[[LogRecord], Sequence[str]] = text_keys) -> list[LogEntry]:

@@ -22,18 +22,18 @@ _NAMES = "|".join(sorted(LEVELS, key=len, reverse=True))
 _LEVEL = rf"(?P<level>(?:{_NAMES})\b|(?<=\[)(?i:{_NAMES})(?=[ \]]))"
 _OWN_LEVEL = r"(?P<level>[A-Z][A-Z_]{1,14}\b|Level \d{1,3}\b)"  # by `logging.addLevelName`, or without it
 
-_CLOCK = r"\d\d?:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
+_CLOCK = r"\d\d?:\d\d:\d\d(?:[.,]\d{1,9}|:\d{3})?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _TIME = (
     rf"(?:\d{{4}}[-/.]\d\d[-/.]\d\d(?:[T_ ]|, ){_CLOCK}|{_CLOCK}|\d{{10}}(?:\.\d{{1,9}}|\d{{3}})?"
-    rf"|{_MONTH} [ \d]\d (?:\d{{4}} )?{_CLOCK}|\d\d[/ ]{_MONTH}[/ ]\d{{4}}[: ]{_CLOCK})"
+    rf"|{_MONTH} [ \d]\d (?:\d{{4}} )?{_CLOCK}|\d\d[/ -]{_MONTH}[/ -]\d{{4}}[: ]{_CLOCK}|\d\d/\d\d/\d\d {_CLOCK})"
 )
 _DOTTED = r"(?P<logger>[A-Za-z_][\w-]*(?:\.[\w<>-]+)+)"
 
 # A format is words with something between them: a blank, or one of - | : , with blanks.
 _GAP = r"[ \t]{1,50}"  # has a bound, like all repetitions that could meet: time stays linear in a line's length
 _BETWEEN = rf"(?:(?:{_GAP})?[-|:;,]{{1,3}}{_GAP}|{_GAP})"
-_AFTER_NAME = rf"(?:(?:{_GAP})?:(?:{_GAP}|$)|{_GAP}[-|]{_GAP})"
+_AFTER_NAME = rf"(?:(?:{_GAP})?:(?:{_GAP}|$)|{_GAP}[-|]{{1,2}}{_GAP})"
 _WORDS = {
     "time": rf"\[?{_TIME}\]?",
     "level": rf"(?:[\[(<] {{0,9}})?{_LEVEL}(?: {{0,9}}[\])>])?",
@@ -41,7 +41,10 @@ _WORDS = {
     "[thread]": r"\[(?P<thread>[^\]]*)\]",
     "(thread)": r"\((?P<thread>[^)]*)\)",
     "[thread:class@line]": r"\[(?P<thread>.*):(?P<logger>[^\s:@\]]+@\d+)\]",
+    "[thread:place]": r"\[(?P<thread>[^\]]*):[^\s:@\]]+@\d+\]",
     "[id]": r"\[\w+:[^\]]*\]",
+    "[any]": r"\[[^\]]*\]",
+    "number": r"\d{1,12}",  # milliseconds since the start
     "process": r"\[?(?P<process>\d{1,10})\]?",
     "logger": r"(?P<logger>[^\s:|\[\]{}\"]+)",
     "logger:": r"(?P<logger>[^\s:|\[\]{}\"]+)" + _AFTER_NAME,
@@ -50,14 +53,32 @@ _WORDS = {
     "[logger]": r"\[(?P<logger>[^\]\s]+)\]",
     "logger:function:line": r"(?P<logger>[\w.<>]+):[\w.<>]+:\d+",
     "logger:file:line": r"(?P<logger>[^\s:]+):[^\s:]+\.py:\d+",
+    # Of the JVM, where the place of a statement is part of its logger's name.
+    "logger(file:method(line))": r"(?P<logger>[\w.$]+ \([\w$-]+\.\w+:[\w$<>]+\(\d+\)\))",
+    "logger(line):": rf"(?P<logger>[\w.$]+\(\d+\)){_AFTER_NAME}",
+    "file:line": r"(?P<logger>[\w$-]+\.(?:java|scala|kt|groovy):\d+)",
+    "logger:line": r"(?P<logger>[A-Za-z_][\w.$]*:\d+)",
     "message": r"(?P<message>.*)",
 }
 _LAYOUTS = (  # strict before loose
     "time [id] level [thread:class@line] message",
     "time level [thread:class@line] message",
+    "level [thread] time file:line message",
+    "time [thread] level logger(file:method(line)) message",
+    "time level [thread] logger(file:method(line)) message",
+    "time level logger(file:method(line)) message",
+    "time [thread] level logger:line message",
+    "time level [thread] logger(line): message",
+    "time level [dotted] (thread) message",
+    "time [thread:place] level logger: message",
+    "time level process [any] [thread] logger: message",
+    "time level dotted [thread] message",
     "time level process [thread] logger: message",
     "time level [thread] logger: message",
     "time [thread] level logger: message",
+    "number [thread] level logger: message",
+    "[thread] level logger: message",
+    "time level [thread] dotted message",
     "time level (thread) [logger] message",
     "time level logger:function:line message",
     "time process level dotted message",
@@ -68,6 +89,8 @@ _LAYOUTS = (  # strict before loose
     "time level [thread] message",
     "time process level message",
     "time level message",
+    "level time [thread] logger: message",
+    "level time logger: message",
     "level logger:file:line message",
     "level [dotted] message",
     "level: message",
@@ -81,6 +104,10 @@ _OTHER_PATTERNS = (
     r"(?P<level>[IWEF])\d{4} [\d:.]+ +(?P<thread>\d+) [\w./-]+:\d+\] (?P<message>.*)",  # glog
     rf"{_MONTH} [ \d]\d {_CLOCK} \S+ (?P<logger>[^\s:\[\]]+)(?:\[(?P<process>\d+)\])?: (?P<message>.*)",  # syslog
     rf"{_LEVEL}:(?P<logger>[^\s:]+):(?P<message>.*)",  # logging.BASIC_FORMAT
+    rf"\[{_TIME}\]\[{_LEVEL} *\]\[(?P<logger>[^\]\s]+) *\](?:{_GAP})?(?P<message>.*)",  # Elasticsearch
+    rf"\[{_TIME}\] {_LEVEL} (?P<message>.*) \((?P<logger>[A-Za-z_][\w$-]*(?:\.[\w$-]+)+(?::\d+)?)\)",  # Kafka
+    rf"{_TIME} \| {_LEVEL} *\| (?P<message>.*) \| (?P<logger>[\w.$]+) \| (?P<thread>[^|]*)",  # Karaf
+    rf"[A-Z][a-z]{{2}} \d{{1,2}}, \d{{4}},? {_CLOCK}(?:\s[AP]M)? (?P<logger>\S+)(?: \S+)? {_LEVEL}: (?P<message>.*)",  # JUL
     rf"(?:\S{{1,99}} \S{{1,99}} \S{{1,99}} )?\[{_TIME}\] (?P<message>\"[A-Z]{{3,10}} .*)",  # requests: Django, gunicorn
 )
 _NAME_AT_END = re.compile(

@@ -2,7 +2,7 @@
 
 _NAMES = {
     "TRACE": ("TRAC", "TRC", "FINEST", "FINER", "VERBOSE", "VERB", "VRB"),
-    "DEBUG": ("DEBU", "DEBG", "DBG", "FINE"),
+    "DEBUG": ("DEBU", "DEBG", "DBG", "FINE", "CONFIG"),
     "INFO": ("INF", "INFORMATION", "INFORMATIONAL"),
     "NOTICE": ("NOTI",),
     "SUCCESS": (),
