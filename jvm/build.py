@@ -41,7 +41,7 @@ STAMP = "META-INF/cutset/sources.sha256"
 SAME_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file can say: the same sources give the same jar
 
 
-class CannotBuild(Exception):
+class CannotBuildError(Exception):
     """Something is missing here; the text says what."""
 
 
@@ -54,7 +54,7 @@ def main(jar: Path = JAR) -> int:
     try:
         libraries = [library(path, sha256) for path, sha256 in LIBRARIES.items()]
         classes = compiled(sources, libraries)
-    except CannotBuild as reason:
+    except CannotBuildError as reason:
         kept = "the one that is there stays" if jar.exists() else "`cutset reproduce` will do Python programs only"
         sys.stderr.write(f"cutset-jvm.jar is not built, {kept}: {reason}\n")
         return 0
@@ -71,7 +71,7 @@ def main(jar: Path = JAR) -> int:
 def compiled(sources: list[Path], libraries: list[Path]) -> dict[str, bytes]:
     javac = shutil.which("javac", path=os.pathsep.join(_java_folders()))
     if javac is None:
-        raise CannotBuild("there is no `javac`; install a JDK of 11 or later, or set JAVA_HOME")
+        raise CannotBuildError("there is no `javac`; install a JDK of 11 or later, or set JAVA_HOME")
     with tempfile.TemporaryDirectory(prefix="cutset-jvm-") as folder:
         options = ["--release", "8", "-Xlint:all,-options", "-encoding", "UTF-8", "-g", "-d", folder]
         class_path = os.pathsep.join(map(str, libraries))
@@ -90,9 +90,11 @@ def library(path: str, sha256: str) -> Path:
         with urllib.request.urlopen(f"{MAVEN}/{path}", timeout=60) as answer:  # noqa: S310 - whose address is the user's
             content = answer.read()
     except (OSError, ValueError) as error:
-        raise CannotBuild(f"{MAVEN}/{path} cannot be had ({error}); CUTSET_MAVEN names another repository") from error
+        raise CannotBuildError(
+            f"{MAVEN}/{path} cannot be had ({error}); CUTSET_MAVEN names another repository"
+        ) from error
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise CannotBuild(f"{MAVEN}/{path} is not the file that it should be")
+        raise CannotBuildError(f"{MAVEN}/{path} is not the file that it should be")
     _replace(kept, content)
     return kept
 

@@ -23,10 +23,11 @@ from cutset.model.reproduction.site import Site, SiteFault, Visit
 from cutset.process.supervise import inherited_environment
 from cutset.reproduce.python.interpreter import is_python, modules_path
 from cutset.reproduce.python.locate import file_of, locate
-from cutset.reproduce.python.log_clock import LogMoment, log_clock
 from cutset.reproduce.python.log_dialect import PythonLogs
 from cutset.reproduce.python.source import find_files
-from cutset.reproduce.rounds.harness import ArmedRound, Firing, HookReport, LocatedSites, Workload
+from cutset.reproduce.rounds.firing import read_firing
+from cutset.reproduce.rounds.harness import ArmedRound, HookReport, LocatedSites, Workload
+from cutset.reproduce.rounds.log_clock import LogMoment, log_clock
 from cutset_agent.sites.visits import read_counts, read_functions, read_visits
 
 _PARTS_OF_HOOK = (
@@ -60,11 +61,11 @@ class PythonHarness:
             )
         visits, lines_at = self._timed_visits(folder, logs)
         ground = [
-            _fired(out / f"first.{number}.json", [fault], lines_at, problems)
+            read_firing(out / f"first.{number}.json", [fault], lines_at, problems)
             for number, fault in enumerate(plan.ground)
         ]
         return HookReport(
-            fired=_fired(out / "fired.json", plan.window, lines_at, problems),
+            fired=read_firing(out / "fired.json", plan.window, lines_at, problems),
             fired_ground=tuple(firing for firing in ground if firing is not None),
             visits=visits,
             problems=tuple(problems),
@@ -156,27 +157,6 @@ def hook_plan(plan: ArmedRound, out: Path) -> dict[str, Any]:
 
 def _rows(faults: Sequence[SiteFault]) -> list[list[Any]]:
     return [[fault.site, fault.occurrence, fault.effect, fault.within] for fault in faults]
-
-
-def _fired(
-    path: Path, armed: Sequence[SiteFault], lines_at: Callable[[LogMoment], int], problems: list[str]
-) -> Firing | None:
-    if not path.exists():
-        return None
-    try:
-        fields = json.loads(path.read_text())
-        return Firing(
-            fault=SiteFault(fields["site"], fields["occurrence"], fields["effect"]),
-            log_lines=lines_at(LogMoment(fields["logged"], fields["printed"])),
-            process=fields["process"],
-            thread=fields["thread"],
-            stack=tuple(fields["stack"]),
-            within=fields["within"],
-            nth=fields["nth"],
-        )
-    except (ValueError, KeyError) as error:  # its process was killed while it wrote
-        problems.append(f"a fault fired, but what it was cannot be read: {error!r}")
-        return Firing(armed[0], 0, 0, "", ()) if len(armed) == 1 else None  # else it may be any of them
 
 
 def _source_files(sources: Sequence[str], search_path: Sequence[str]) -> list[tuple[str, Path]]:

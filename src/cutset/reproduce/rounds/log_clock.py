@@ -2,7 +2,7 @@
 
 The hook tells how many bytes the log had, whoever wrote them: `logging`, `print`, a logger of the program's own,
 another process. Where the log is written elsewhere first (pytest shows it when a test is over), or where it is files
-whose names are not known beforehand, what `logging` had handled by then is counted, and looked for in the log.
+whose names are not known beforehand, what its loggers had handled by then is counted, and looked for in the log.
 """
 
 import re
@@ -10,11 +10,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-_LINE_END = re.compile(rb"\r\n|\r|\n")  # as Python reads text
+_LINE_END = re.compile(rb"\r\n|\r|\n")  # as text is read
 
 
 class LogMoment(NamedTuple):
-    logged: int  # records of `logging`, of all processes
+    logged: int  # records of its loggers, of all processes
     printed: int  # bytes of the log, if it is one file that was there from the beginning
 
 

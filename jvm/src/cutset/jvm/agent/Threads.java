@@ -1,0 +1,71 @@
+package cutset.jvm.agent;
+
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+
+/**
+ * Who is at work: threads by their names, and by families of threads that do the same.
+ *
+ * <p>A family is told by the thread's name without what is in parentheses, and without what is another in the next
+ * run: numbers that say which thread of a pool it is, ports, times and other large numbers, identifiers and paths.
+ * Numbers that a program gives to its parts stay: {@code SyncThread:3}, {@code QuorumPeer[myid=1]}.
+ */
+final class Threads {
+    private static final int REMEMBERED = 50_000; // lest a program that names each thread anew fills the memory
+
+    private static final Pattern PARENTHESES = Pattern.compile("\\s*\\([^()]*\\)");
+    private static final Pattern PATH = Pattern.compile("(?:/[\\w.+@~=%-]+){2,}/?");
+    private static final Pattern IDENTIFIER =
+            Pattern.compile("\\b(?=[0-9a-fA-F-]*\\d)(?=[0-9a-fA-F-]*[a-fA-F])[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,})*\\b");
+    private static final Pattern OF_POOL =
+            Pattern.compile("(?i)((?:thread|worker|handler|exec|executor|scheduler|pool|timer|group)[-_# ]?)\\d+");
+    private static final Pattern OF_LOOPS = Pattern.compile("(?i)(group-)\\*-\\d+"); // Netty's event loops
+    /** Where the system has its ephemeral ports, there begin the numbers that nobody gives by hand. */
+    private static final Pattern LARGE =
+            Pattern.compile("(?<!\\d)(?:\\d{6,}|[4-9]\\d{4}|3[3-9]\\d{3}|32[89]\\d\\d|327[7-9]\\d|3276[89])(?!\\d)");
+
+    private static final ConcurrentHashMap<String, Named> KNOWN = new ConcurrentHashMap<>();
+
+    private Threads() {}
+
+    static final class Named {
+        final String name;
+        final String family; // with its `@`, as in contexts
+        private int number;
+
+        Named(String name) {
+            this.name = name;
+            family = "@" + familyOf(name);
+        }
+
+        /** In the record. */
+        int number() {
+            if (number == 0) number = Record.name(name);
+            return number;
+        }
+    }
+
+    static Named current() {
+        String name = Thread.currentThread().getName();
+        Named known = KNOWN.get(name);
+        if (known != null) return known;
+        Named made = new Named(name);
+        if (KNOWN.size() > REMEMBERED) return made;
+        known = KNOWN.putIfAbsent(name, made);
+        return known == null ? made : known;
+    }
+
+    static String familyOf(String name) {
+        if (name.isEmpty()) return "virtual"; // threads that nobody named: virtual ones
+        String family = name.replace('\n', ' ');
+        for (String before = ""; !before.equals(family); ) { // parentheses within parentheses
+            before = family;
+            family = PARENTHESES.matcher(family).replaceAll("");
+        }
+        family = PATH.matcher(family).replaceAll("/*");
+        family = IDENTIFIER.matcher(family).replaceAll("*");
+        family = OF_POOL.matcher(family).replaceAll("$1*");
+        family = OF_LOOPS.matcher(family).replaceAll("$1*-*");
+        return LARGE.matcher(family).replaceAll("*").replace(" < ", " ").trim();
+    }
+}
