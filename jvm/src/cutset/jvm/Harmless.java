@@ -5,7 +5,7 @@ import java.util.HashSet;
 import java.util.Set;
 
 /** Calls that cannot fail in a way worth trying: of strings, numbers, collections, loggers, and what makes exceptions. */
-final class Harmless {
+public final class Harmless {
     private static final String[] PACKAGES = {
         "java/lang/invoke/", "java/lang/ref/", "java/lang/annotation/", "java/lang/runtime/", "java/math/", "java/time/",
         "java/util/function/", "java/util/stream/", "java/util/regex/", "java/util/concurrent/atomic/",
@@ -37,7 +37,7 @@ final class Harmless {
 
     private Harmless() {}
 
-    static boolean is(String owner, String name) {
+    public static boolean is(String owner, String name) {
         if (owner.startsWith("[")) return true; // `clone` of an array
         if (BUT_CALLS.contains(owner + "." + name)) return false;
         if (CLASSES.contains(owner) || name.equals("<init>") && soundsThrown(owner)) return true;

@@ -1,6 +1,8 @@
 package cutset.jvm;
 
 import java.util.StringJoiner;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.ClassNode;
@@ -8,6 +10,9 @@ import org.objectweb.asm.tree.MethodNode;
 
 /** How classes, methods and calls are called in sites, contexts and paths. */
 public final class Names {
+    // Bodies of lambdas, as javac (`lambda$run$0`) and scalac (`$anonfun$run$1`) call them.
+    private static final Pattern LAMBDA = Pattern.compile("(?:lambda|\\$anonfun)\\$(.+?)\\$\\d+(?:\\$adapted)?");
+
     private Names() {}
 
     /** {@code org/a/Outer$Inner} is {@code org.a.Outer$Inner}. */
@@ -45,18 +50,8 @@ public final class Names {
     /** In a calling context: {@code FileTxnLog.commit}; the body of a lambda is {@code Foo.run.lambda}. */
     public static String inContext(String type, String method) {
         String simple = type.substring(Math.max(type.lastIndexOf('/'), type.lastIndexOf('.')) + 1);
-        return simple + "." + (isLambda(method) ? around(method) + ".lambda" : method);
-    }
-
-    /** Bodies of lambdas, as javac ({@code lambda$run$0}) and scalac ({@code $anonfun$run$1}) call them. */
-    public static boolean isLambda(String method) {
-        return method.startsWith("lambda$") || method.startsWith("$anonfun$");
-    }
-
-    private static String around(String lambda) {
-        int begin = lambda.indexOf('$', 1) + 1;
-        int end = lambda.indexOf('$', begin);
-        return end < 0 ? lambda.substring(begin) : lambda.substring(begin, end);
+        Matcher lambda = LAMBDA.matcher(method);
+        return simple + "." + (lambda.matches() ? lambda.group(1) + ".lambda" : method);
     }
 
     static boolean isBridge(MethodNode method) {
