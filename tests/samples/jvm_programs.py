@@ -5,10 +5,16 @@ are nested. Instructions are numbered in order, one per statement, and so are li
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from cutset.model.reproduction.result import CausalKind
+from cutset.reproduce.graph.distances import path, reaches
+from cutset.reproduce.jvm.causal import causal_graph
 from cutset.reproduce.jvm.tables import JvmProgram, read_tables
+from cutset.reproduce.logs.recognition import Sighting
+from cutset.reproduce.logs.statements import LogStatement
 
 VIRTUAL, SPECIAL, STATIC, INTERFACE, DYNAMIC = 182, 183, 184, 185, 186
 _EXCEPTIONS = {
@@ -169,6 +175,7 @@ class _Compiler:
         self.instruction = 0
         self.labels: dict[str, int] = {}
         self.ordinals: dict[str, int] = {}
+        self.open: list[int] = []
 
     def method(self, owner: int, name: str, declared: Declared) -> dict:
         first = self.number * 100 + 1
@@ -191,14 +198,21 @@ class _Compiler:
         return self.number * 100 + 1 + self.instruction
 
     def block(self, conditions, handlers) -> int:
+        """Control gets there from the blocks that are open."""
+        number = len(self.rows["b"])
         self.rows["b"].append([self.line, list(conditions), list(handlers), []])
-        return len(self.rows["b"]) - 1
+        for each in self.open:
+            self.rows["b"][each][3].append(number)
+        self.open = [number]
+        return number
 
     def statements(self, body, conditions, handlers) -> bool:
         """Whether they end what they are in. What comes after a condition that may end it depends on it."""
         conditions = list(conditions)
         for each in body:
             ends = self.statement(each, conditions, handlers)
+            if ends and not isinstance(each, If | Attempt):
+                self.open = []
             if isinstance(each, If) and ends:
                 conditions.append(self.condition)
                 self.block(conditions, handlers)
@@ -244,6 +258,7 @@ class _Compiler:
         self.block([*conditions, here[1]], handlers)
         ends = self.statements(each.body, [*conditions, here[1]], handlers)
         self.condition = here[1]
+        self.open.append(here[1])
         if not ends:
             self.block(conditions, handlers)
         return ends
@@ -252,13 +267,16 @@ class _Compiler:
         start = self.instruction
         self.block(conditions, handlers)
         ended = self.statements(each.body, conditions, handlers)
-        end = self.instruction
+        end, after = self.instruction, self.open
         inner = []
         for kind, body in each.handlers:
+            self.open = []
             handler = self.block(conditions, handlers)
             self.rows["b"][handler][2] = [handler]
             inner.append([start, end, handler, self.strings(kind) if kind else -1])
             ended &= self.statements(body, conditions, [handler])
+            after = after + self.open
+        self.open = after
         self.rows["y"] += inner  # those of tries inside came first
         if not ended:
             self.block(conditions, handlers)
@@ -288,3 +306,38 @@ class _Compiler:
         what = [int(each is None), [here[0]], *callee, declared]
         self.sites.append([self.number, function, self.strings(expression), ordinal, here[2], *what])
         return len(self.sites) - 1
+
+
+# -- what comes of them ------------------------------------------------------------------------------------------------
+
+
+def sightings_in(program: JvmProgram, *, missing: bool = False) -> list[Sighting]:
+    """Of every log statement, by its text."""
+    return [
+        Sighting(row.template, LogStatement(row.key, number, row.level, "", re.compile(""), (), False), missing=missing)
+        for number, row in enumerate(program.statements)
+    ]
+
+
+def distances_in(program: JvmProgram, *, missing: bool = False) -> dict[str, dict[str, int]]:
+    """By site: how far it is from each message."""
+    found = reaches(causal_graph(program, sightings_in(program, missing=missing)))
+    return {
+        f"{site.module}.{site.function}: {site.expression}": {
+            text: reach.steps for text, reach in found[number].items()
+        }
+        for number, site in enumerate(program.sites)
+        if number in found
+    }
+
+
+def wanted_in(program: JvmProgram, site: str, message: str) -> tuple[str, ...]:
+    """The types that lead from a site, by its expression, to a message; short."""
+    found = reaches(causal_graph(program, sightings_in(program)))
+    number = [each.expression for each in program.sites].index(site)
+    return tuple(sorted(kind.rpartition(".")[2] for kind in found[number][message].wanted))
+
+
+def chain_in(program: JvmProgram, site: str, message: str) -> list[tuple[CausalKind, str]]:
+    number = [each.expression for each in program.sites].index(site)
+    return [(step.kind, step.text) for step in path(causal_graph(program, sightings_in(program)), number, message)]

@@ -19,6 +19,7 @@ FORMAT = 1
 FILLED_IN = "\x01"  # in templates of messages: what is not known before the program runs
 ABSTRACT, SYNTHETIC, STATIC, PUBLIC = 0x400, 0x1000, 0x8, 0x1  # access flags of the JVM
 SPECIAL, STATICALLY, DYNAMIC = 183, 184, 186  # opcodes of calls that are not virtual
+_LAMBDAS = ("lambda$", "$anonfun$")
 _DECODED = 20_000  # methods that are kept decoded: some 300 MB
 _REMEDY = "Delete the cache of analysed programs, so that it is read again"
 
@@ -27,7 +28,7 @@ class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Numbers of strings are called by what the string is; `block` is a number of a basic block of the method."""
 
 
-class JvmClass(_Row):
+class JvmClass(_Row, frozen=True):
     name: int
     parent: int  # -1: none
     interfaces: tuple[int, ...]
@@ -36,7 +37,7 @@ class JvmClass(_Row):
     kind: int  # 2: a source, 1: a driver, 0: known for what is above and below it alone
 
 
-class SiteRow(_Row):
+class SiteRow(_Row, frozen=True):
     method: int
     function: int
     expression: int
@@ -50,14 +51,14 @@ class SiteRow(_Row):
     declared: tuple[int, ...]  # exceptions
 
 
-class BasicBlock(_Row):
+class BasicBlock(_Row, frozen=True):
     line: int
     conditions: tuple[int, ...]  # blocks whose last jump decides about it
     handlers: tuple[int, ...]  # blocks of handlers through which alone it is reached
     successors: tuple[int, ...]
 
 
-class JvmCall(_Row):
+class JvmCall(_Row, frozen=True):
     instruction: int
     block: int
     line: int
@@ -70,7 +71,7 @@ class JvmCall(_Row):
     flags: int  # 1: the result is dropped
 
 
-class HandedCode(_Row):
+class HandedCode(_Row, frozen=True):
     """A lambda, or an object of an analysed class, that a call gets and may run."""
 
     call: int  # its instruction
@@ -79,7 +80,7 @@ class HandedCode(_Row):
     what: int
 
 
-class LoggingCall(_Row):
+class LoggingCall(_Row, frozen=True):
     instruction: int
     block: int
     line: int
@@ -89,7 +90,7 @@ class LoggingCall(_Row):
     logger: int  # -1: not known
 
 
-class ThrowRow(_Row):
+class ThrowRow(_Row, frozen=True):
     instruction: int
     block: int
     line: int
@@ -98,7 +99,7 @@ class ThrowRow(_Row):
     site: int
 
 
-class TestedValues(_Row):
+class TestedValues(_Row, frozen=True):
     """A condition: the jump that ends a block."""
 
     block: int
@@ -109,7 +110,7 @@ class TestedValues(_Row):
     parameters: tuple[int, ...]
 
 
-class FieldWrite(_Row):
+class FieldWrite(_Row, frozen=True):
     instruction: int
     block: int
     line: int
@@ -118,13 +119,13 @@ class FieldWrite(_Row):
     fields: tuple[int, ...]
 
 
-class MadeObject(_Row):
+class MadeObject(_Row, frozen=True):
     instruction: int
     block: int
     type: int
 
 
-class ReturnRow(_Row):
+class ReturnRow(_Row, frozen=True):
     block: int
     line: int
     calls: tuple[int, ...]
@@ -132,7 +133,7 @@ class ReturnRow(_Row):
     constant: object = None
 
 
-class TryRange(_Row):
+class TryRange(_Row, frozen=True):
     start: int
     end: int  # exclusive
     handler: int  # block
@@ -186,7 +187,7 @@ class JvmFunction(NamedTuple):
     owner: int  # row of its class
     module: str  # its class, as in `Site`
     name: str
-    descriptor: int
+    signature: tuple[int, int]  # numbers of its name and descriptor
     access: int
     path: str
     line: int
@@ -218,7 +219,7 @@ class _Header(msgspec.Struct):
     lines: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JvmProgram:
     strings: list[str]
     classes: list[JvmClass]
@@ -354,7 +355,7 @@ def _function(header: _Header, method: JvmMethod) -> JvmFunction:
         method.owner,
         module,
         name,
-        method.descriptor,
+        (method.name, method.descriptor),
         method.access,
         path,
         line,
@@ -365,11 +366,10 @@ def _function(header: _Header, method: JvmMethod) -> JvmFunction:
 
 
 def _without_lambda(name: str) -> str:
-    """`lambda$run$0` is part of `run`."""
-    if not name.startswith("lambda$"):
+    """Of `run`: javac's `lambda$run$0`, scalac's `$anonfun$run$1`."""
+    if not name.startswith(_LAMBDAS):
         return name
-    around = name.split("$")[1:-1]
-    return f"{'$'.join(around) or 'new'}.lambda"
+    return f"{name[1:].partition('$')[2].partition('$')[0]}.lambda"
 
 
 def _statements(strings: list[str], function: JvmFunction, number: int, method: JvmMethod) -> Iterator[JvmStatement]:
