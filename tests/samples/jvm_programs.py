@@ -17,7 +17,7 @@ from cutset.reproduce.logs.recognition import Sighting
 from cutset.reproduce.logs.statements import LogStatement
 
 VIRTUAL, SPECIAL, STATIC, INTERFACE, DYNAMIC = 182, 183, 184, 185, 186
-_EXCEPTIONS = {
+EXCEPTIONS = {
     "java.lang.Throwable": "java.lang.Object",
     "java.lang.Exception": "java.lang.Throwable",
     "java.lang.Error": "java.lang.Throwable",
@@ -143,7 +143,7 @@ def tables_of(types: dict[str, Type], outside: dict[str, Sequence[str]] | None =
         ]
         for name, each in types.items()
     ]
-    above = {**{name: (parent,) for name, parent in _EXCEPTIONS.items()}, "java.lang.Object": (), **(outside or {})}
+    above = {**{name: (parent,) for name, parent in EXCEPTIONS.items()}, "java.lang.Object": (), **(outside or {})}
     for name, parents in above.items():
         classes.append(
             [strings(name), strings(parents[0]) if parents else -1, list(map(strings, parents[1:])), -1, 1, 0]

@@ -72,6 +72,7 @@ class JvmCode:
     _guesses: dict[tuple[int, ...], int] = field(default_factory=dict)
     _bodies: dict[int, Body] = field(default_factory=dict)
     _writers: dict[int, list[Event]] = field(default_factory=dict)
+    _misses: dict[tuple[int, int, int], bool] = field(default_factory=dict)
     _may: dict[tuple[Types, int], bool] = field(default_factory=dict)
 
     @property
@@ -140,6 +141,20 @@ class JvmCode:
         if key not in self._may:
             self._may[key] = any(self.hierarchy.may(kind, one) for kind in kinds for one in self.types[wanted])
         return self._may[key]
+
+    def may_miss(self, method: int, start: int, block: int) -> bool:
+        """Whether control can get from one block out of the method without another."""
+        key = (method, start, block)
+        if key not in self._misses:
+            blocks = self.body(method).method.blocks
+            seen = {block, start}
+            waiting = [start] if start != block else []
+            for each in waiting:  # grows
+                new = [one for one in blocks[each].successors if one not in seen]
+                seen.update(new)
+                waiting.extend(new)
+            self._misses[key] = any(not blocks[each].successors for each in waiting)
+        return self._misses[key]
 
     def is_between(self, method: int) -> bool:
         """Whether javac has put the method between a caller and what it calls: accessors, bridges."""

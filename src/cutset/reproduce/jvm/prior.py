@@ -139,8 +139,9 @@ def _control(code: JvmCode, method: int, block: int, *, skipped: bool = False) -
         yield JvmNode(CausalKind.CONDITION, method, condition)
     for handler in row.handlers:
         yield JvmNode(CausalKind.HANDLER, method, handler)
-    # What is decided further down, at the end of a loop, does not decide about its first turn.
-    if not row.handlers and all(condition >= block for condition in row.conditions):
+    # What is decided further down, at the end of a loop, does not decide about its first turn. And whatever does: if
+    # nobody calls the method, it is skipped.
+    if skipped or (not row.handlers and all(condition >= block for condition in row.conditions)):
         yield JvmNode(CausalKind.INVOCATION, method, skipped=skipped)
 
 
@@ -194,13 +195,13 @@ def _skipping(code: JvmCode, method: int, block: int, at: int) -> Iterator[JvmNo
 
 
 def _way_past(code: JvmCode, method: int, instruction: int, block: int, at: int) -> _Way:
-    """Handlers from which control goes on to a place keep exceptions from skipping it, others do not."""
+    """Handlers from which control surely goes on to a place keep exceptions from skipping it, others do not."""
     body = code.body(method)
     way = []
     for each in around(body.method, instruction):
         if each.start <= at < each.end:
             break
-        way.append((each.type, each.handler == block or bool(body.reachable[each.handler] >> block & 1)))
+        way.append((each.type, not code.may_miss(method, each.handler, block)))
     return way
 
 

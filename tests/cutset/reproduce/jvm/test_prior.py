@@ -1,0 +1,49 @@
+from hypothesis import assume, given
+from tests.samples.jvm_programs import Attempt, If, Invoke, program_of, sightings_in
+from tests.samples.jvm_simulation import Run, is_a, programs
+
+from cutset.reproduce.jvm.causal import causal_graph
+
+
+@given(programs())
+def test_what_a_fault_changes_in_the_log_leads_back_to_it_and_to_its_type(types):
+    program = program_of(types)
+    numbers = {site.expression.rpartition(".")[2]: number for number, site in enumerate(program.sites)}
+    run = Run(types)
+    good = run.start()
+    assume(not run.thrown)  # that an exception of good runs does not happen is nothing that is followed
+    for missing in (False, True):
+        graph = causal_graph(program, sightings_in(program, missing=missing))
+        for call in (call for body in types["A"].methods.values() for call in _calls(body)):
+            number = numbers.get(call.callee.rpartition(".")[2])
+            if number is None:  # an own method, or behind a `throw`
+                continue
+            for kind in (*call.throws, "java.lang.IllegalStateException"):
+                bad = Run(types, (id(call), kind)).start()
+                for message in set(good) - set(bad) if missing else set(bad) - set(good):
+                    wanted = _wanted(graph, message, number)
+                    assert any(not each or any(is_a(kind, one) for one in each) for each in wanted)
+
+
+def _calls(statements):
+    for each in statements:
+        match each:
+            case Invoke():
+                yield each
+            case If():
+                yield from _calls(each.body)
+            case Attempt():
+                yield from _calls(each.body)
+                for _, body in each.handlers:
+                    yield from _calls(body)
+
+
+def _wanted(graph, message, site):
+    """Of all nodes of a site that a message leads back to."""
+    waiting = list(graph.sources[message])
+    seen = set(waiting)
+    for number in waiting:  # grows
+        new = [each for each in graph.priors(number) if each not in seen]
+        seen.update(new)
+        waiting.extend(new)
+    return [graph.node(number).wanted for number in seen if graph.node(number).site == site]
