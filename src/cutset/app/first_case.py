@@ -3,30 +3,36 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cutset.app.reproduce import FAILURE_LOG, PYTHON, write_private
+from cutset.app.reproduce import FAILURE_LOG, FRONT_ENDS, write_private
 from cutset.config.case import (
     STANDARD_INPUT,
     CaseFile,
-    WorkloadCommand,
     anchored,
     build_case,
     build_workload,
     case_text,
     find_command,
+    language_of,
     read_failure_log,
 )
+from cutset.config.workload_command import WorkloadCommand
 from cutset.errors import UsageError
 from cutset.model.reproduction.event import OracleAnswer
 from cutset.model.reproduction.log import LogRecord
+from cutset.model.reproduction.result import Language
 from cutset.process.keeper import Ending
+from cutset.report.replaying import from_here
+from cutset.reproduce.front_end import FrontEnd, ProposedSource
+from cutset.reproduce.jvm import proposals as of_jvm
 from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.oracle.expression import Oracle, judge, parse_oracle
 from cutset.reproduce.oracle.proposals import ProposedOracle, proposed_oracles
 from cutset.reproduce.oracle.terms import told_by_a_log
-from cutset.reproduce.python.proposals import ProposedSource, proposed_sources
+from cutset.reproduce.python import proposals as of_python
 from cutset.reproduce.rounds.harness import ArmedRound
 from cutset.reproduce.rounds.runner import RoundRecord, how_it_ended, run_round
 
+_PROPOSALS = {Language.PYTHON: of_python.proposed_sources, Language.JVM: of_jvm.proposed_sources}
 _HEAD = "# `cutset reproduce {name}` looks for the fault behind this failure. Names of files are as seen from here.\n"
 
 
@@ -36,8 +42,13 @@ class FirstRun:
 
     log: Path  # a copy of the failure log
     failure: tuple[LogRecord, ...]  # its entries
+    language: Language
     command: WorkloadCommand
     run: RoundRecord
+
+    @property
+    def front_end(self) -> FrontEnd:
+        return FRONT_ENDS[self.language]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,31 +73,40 @@ def refuse_case(given: CaseFile, first: FirstRun) -> None:
 
 async def run_first(given: CaseFile, folder: Path) -> FirstRun:
     """In a folder that its caller removes."""
-    case, dialect = anchored(given, Path.cwd()), PYTHON.dialect
+    language = language_of(given)
+    case, front_end = anchored(given, Path.cwd()), FRONT_ENDS[language]
+    dialect = front_end.dialect
     text, command = read_failure_log(case.log or ""), find_command(case)
     log = folder / FAILURE_LOG
     write_private(log, text)
     failure = read_log(text, formats_of(text, pattern=case.log_pattern, dialect=dialect), dialect=dialect)
-    run = await run_round(build_workload(case, command.words), ArmedRound(), folder / "run", PYTHON)
-    return FirstRun(log, tuple(failure), command, run)
+    run = await run_round(build_workload(case, command.words), ArmedRound(), folder / "run", front_end)
+    return FirstRun(log, tuple(failure), language, command, run)
 
 
 async def symptoms_to_choose_from(first: FirstRun) -> list[ProposedOracle]:
     """That do not hold without a fault."""
-    proposed = proposed_oracles(first.log.read_text(encoding="utf-8"), first.failure, PYTHON.dialect)
-    answers = [(await judge(each.oracle, first.run, PYTHON.dialect)).answer for each in proposed]
+    proposed = proposed_oracles(first.log.read_text(encoding="utf-8"), first.failure, first.front_end.dialect)
+    answers = [(await judge(each.oracle, first.run, first.front_end.dialect)).answer for each in proposed]
     return [each for each, answer in zip(proposed, answers, strict=True) if answer is OracleAnswer.NO]
 
 
 def sources_to_choose_from(first: FirstRun) -> list[ProposedSource]:
-    command = first.command
-    return proposed_sources(first.failure, command.scripts, command.modules, command.search_path)
+    command, proposed = first.command, _PROPOSALS[first.language]
+    found = proposed(first.failure, command.scripts, command.modules, command.search_path)
+    return [replace(each, name=_from_here(each.name)) for each in found]
+
+
+def _from_here(name: str) -> str:
+    """A path inside the current folder as that of a case file is written; all else as it is."""
+    path = from_here(Path(name))
+    return f"./{path}" if Path(name).is_absolute() and not path.is_absolute() else name
 
 
 async def check_case(given: CaseFile, first: FirstRun) -> list[CaseCheck]:
     """What a search would refuse, and whether the oracle recognises the failure that there was."""
     oracle = parse_oracle(given.oracle or "")
-    good = await judge(oracle, first.run, PYTHON.dialect)
+    good = await judge(oracle, first.run, first.front_end.dialect)
     says = {OracleAnswer.YES: (False, "holds"), OracleAnswer.CANNOT_TELL: (None, "cannot tell")}
     is_good, word = says.get(good.answer, (True, "does not hold"))
     how = f"succeeds, in {first.run.wall_s:.1f} s" if first.run.succeeded else f"fails: {how_it_ended(first.run)}"
@@ -102,7 +122,7 @@ async def _recognised(oracle: Oracle, first: FirstRun) -> CaseCheck:
     if told is None:
         return CaseCheck(None, "a log alone does not tell whether the oracle recognises the failure")
     failed = replace(first.run, ended=Ending.EXITED, outputs=(first.log,), logs=(first.log,))
-    seen = await judge(told, failed, PYTHON.dialect)
+    seen = await judge(told, failed, first.front_end.dialect)
     is_seen = seen.answer is OracleAnswer.YES
     return CaseCheck(
         is_seen, f"the oracle {'recognises' if is_seen else 'does not recognise'} the failure log: {seen.reason}"

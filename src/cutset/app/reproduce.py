@@ -9,11 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from cutset.app.report_file import write_report
-from cutset.config.case import CaseFile, build_case, case_text, kept_case, read_case, search_settings
+from cutset.config.case import CaseFile, build_case, case_text, kept_case, language_of, read_case, search_settings
 from cutset.errors import CutsetError, UsageError
 from cutset.model.reproduction.event import ProgramAnalysed, ReproductionEvent, ReproductionFinished
 from cutset.model.reproduction.log import LogComparison
-from cutset.model.reproduction.result import ReproductionResult
+from cutset.model.reproduction.result import Language, ReproductionResult
 from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.report.replaying import from_here
 from cutset.report.reproduction.json import to_document
@@ -28,7 +28,7 @@ from cutset.reproduce.settings import FailureCase, ReproductionSettings
 from cutset.store.ledger import Ledger, open_existing_ledger, open_ledger
 from cutset.store.runs import fingerprint, latest_run, new_run, resumed_run
 
-PYTHON = PythonFrontEnd()
+FRONT_ENDS: dict[Language, FrontEnd] = {Language.PYTHON: PythonFrontEnd()}
 PROGRAMS = "programs"  # in the store: what was read of the source, for the next search
 CASE, FAILURE_LOG, RESULT, PAGE, REPLAY = "case.yaml", "failure.log", "result.json", "report.html", "replay"
 
@@ -42,7 +42,10 @@ class ReproductionPlan:
     given: CaseFile  # what a resumption starts from
     store: Path
     resumes: str = ""  # the id of the search that it goes on with; "": a new one
-    front_end: FrontEnd = PYTHON
+
+    @property
+    def front_end(self) -> FrontEnd:
+        return FRONT_ENDS[self.case.language]
 
 
 def plan_reproduction(options: CaseFile, case_file: Path | None = None, *, store: Path) -> ReproductionPlan:
@@ -194,7 +197,8 @@ def recorded_logs(store: Path, run: str, result: ReproductionResult) -> LogCompa
         return None
     failure_log = (folder / FAILURE_LOG).read_text(encoding="utf-8", errors="replace")
     best = replace(result.best, folder=folder / result.best.folder.name)
-    return compare_logs(failure_log, best, kept_case(folder / CASE).log_pattern, PYTHON.dialect)
+    case = kept_case(folder / CASE)
+    return compare_logs(failure_log, best, case.log_pattern, FRONT_ENDS[language_of(case)].dialect)
 
 
 def remove_rounds(plan: ReproductionPlan, run: str, result: ReproductionResult) -> None:

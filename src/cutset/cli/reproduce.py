@@ -25,9 +25,9 @@ from cutset.cli.output import Console, print_document, print_lines
 from cutset.cli.reproduce_init import begin_case
 from cutset.cli.reproduce_progress import SearchStanding, show_reproduction
 from cutset.cli.run import run_async
-from cutset.config.case import DEFAULT_TIMEOUT, CaseFile
+from cutset.config.case import DEFAULT_TIMEOUTS, CaseFile
 from cutset.errors import UsageError
-from cutset.model.reproduction.result import Grade, ReproductionResult
+from cutset.model.reproduction.result import Grade, Language, ReproductionResult
 from cutset.model.reproduction.site import FaultKind
 from cutset.model.wording import did_you_mean, known_names, sentences
 from cutset.report.reproduction.json import to_document
@@ -44,7 +44,7 @@ def reproduce_command(
     ] = None,
     source: Annotated[
         list[str] | None,
-        typer.Option("--source", "-s", help="A package or module in question, by name or path; several times."),
+        typer.Option("--source", "-s", help="A package, module or jar in question, by name or path; several times."),
     ] = None,
     log: Annotated[str | None, typer.Option("--log", "-l", help="The log of the failure; `-`: standard input.")] = None,
     run: Annotated[
@@ -59,7 +59,11 @@ def reproduce_command(
         float | None, typer.Option("--minutes", min=0, help="Begin no round later than so. Default: no limit.")
     ] = None,
     timeout: Annotated[
-        str | None, typer.Option("--timeout", help=f"End a round after so long. Default: {DEFAULT_TIMEOUT}.")
+        str | None,
+        typer.Option(
+            "--timeout",
+            help="End a round after so long. Default: {python}, of a JVM program {jvm}.".format(**DEFAULT_TIMEOUTS),
+        ),
     ] = None,
     faults: Annotated[
         str | None,
@@ -95,7 +99,7 @@ def reproduce_command(
     env: Annotated[list[str] | None, typer.Option("--env", "-e", help="K=V, for the workload; several times.")] = None,
     driver: Annotated[
         list[str] | None,
-        typer.Option("--driver", help="A script whose log lines count, but which gets no faults; several times."),
+        typer.Option("--driver", help="A script or class whose log lines count, but not for faults; several times."),
     ] = None,
     log_from: Annotated[
         str | None,
@@ -113,6 +117,16 @@ def reproduce_command(
     python: Annotated[
         str | None, typer.Option("--python", help="The interpreter of the workload, if its command does not tell.")
     ] = None,
+    java: Annotated[
+        str | None, typer.Option("--java", help="The `java` of a JVM workload. Default: the command's, JAVA_HOME's.")
+    ] = None,
+    class_path: Annotated[
+        list[str] | None,
+        typer.Option("--class-path", help="Of a JVM workload, if its command does not tell, as of a start script."),
+    ] = None,
+    language: Annotated[
+        Language | None, typer.Option("--language", help="Of the program, if its command does not tell.")
+    ] = None,
     init: Annotated[
         bool,
         typer.Option("--init", help="Write a CASE.yaml, with help, and see whether it will do; search for nothing."),
@@ -129,7 +143,7 @@ def reproduce_command(
     as_json: JsonOption = False,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:
-    """Find the fault, and the moment, that makes a Python program fail as a log says it failed.
+    """Find the fault, and the moment, that makes a Python or JVM program fail as a log says it failed.
 
     Runs the workload again and again with one fault at a time, chosen by how the failure log can follow from it, until
     the oracle recognises the failure. Leaves a report, a script that replays the failure, and a test for the fix.
@@ -142,6 +156,7 @@ def reproduce_command(
     - `cutset reproduce --source shop --log failure.log --run "python workload.py" --oracle "log:order lost"`
     - `cutset reproduce --init --run "python workload.py" --log failure.log`: writes a case.yaml, asks the rest
     - `cutset reproduce case.yaml --jobs 4 --minimise`: the case from a file, four rounds at a time
+    - `cutset reproduce -s org.shop -l f.log --run "java -cp 'app.jar:lib/*' Workload" --oracle "log:order lost"`
     - `cutset reproduce -s shop -l f.log --run "pytest tests/test_pay.py::test_pay" --oracle "exit:1"`
     - `cutset reproduce -s shop -l f.log --run "python w.py" --oracle "hang:10s" --faults exception,hang`
     - `kubectl logs shop | cutset reproduce case.yaml --log - --minutes 10`: the log from a pipe, and not for longer
@@ -156,7 +171,10 @@ def reproduce_command(
         cwd=cwd,
         env=_variables(env) if env else None,
         driver=tuple(driver) if driver else None,
+        language=language,
         python=python,
+        java=java,
+        class_path=tuple(class_path) if class_path else None,
         log_from=log_from,
         log_pattern=log_pattern,
         prints=prints,

@@ -39,7 +39,7 @@ SHOWN_PROBLEMS = 3
 SIGN_OF_LIFE_S = 10.0  # where there is no terminal
 TEXT_LENGTH = 70  # characters of a log message or a reason
 _UNKNOWN = (
-    "no log statement or traceback of the sources accounts for a message of the failure log: the search has only "
+    "no log statement or stack trace of the sources accounts for a message of the failure log: the search has only "
     "their texts to go by. Is the package that logs them missing from `--source`?"
 )
 _WARNING = "[yellow]warning:[/]"

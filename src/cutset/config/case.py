@@ -14,35 +14,27 @@ from typing import Annotated, Any
 import yaml
 from pydantic import with_config
 
-from cutset.config.workload_command import (
-    absolute_words,
-    check_script,
-    files_named,
-    find_program,
-    interpreter_of,
-    modules_named,
-    runs_module,
-    search_path,
-    split_command,
-)
+from cutset.config import jvm_command, python_command
+from cutset.config.workload_command import CommandReader, GivenCommand, WorkloadCommand, is_path, split_command
 from cutset.config.yaml import STRICT, given, read_yaml, validate
-from cutset.errors import InputError, UsageError
+from cutset.errors import UsageError
 from cutset.model.expect import Expect, Minutes, Name, NotNegative, Positive
+from cutset.model.reproduction.result import Language
 from cutset.model.reproduction.site import FaultKind
-from cutset.model.wording import did_you_mean, sentences
 from cutset.process.supervise import inherited_environment
+from cutset.reproduce.jvm.class_path import absolute_entries
 from cutset.reproduce.oracle.expression import Oracle, parse_oracle, quiet_seconds, with_files
 from cutset.reproduce.oracle.symptoms import seconds_of
-from cutset.reproduce.python.source import find_files, is_path
+from cutset.reproduce.python.interpreter import is_python
 from cutset.reproduce.rounds.harness import Workload
 from cutset.reproduce.settings import FailureCase, ReproductionSettings
 from cutset.reproduce.strategies import SiteStrategyName
 from cutset.store.codec import to_jsonable
 
-DEFAULT_TIMEOUT = "60s"
+DEFAULT_TIMEOUTS = {Language.PYTHON: "60s", Language.JVM: "3m"}  # what runs on a JVM is mostly a server, or several
 STANDARD_INPUT = "-"  # in place of the name of a log
 _REQUIRED = ("run", "source", "log", "oracle")
-_NEAR = 5  # names that an error proposes
+_COMMANDS: dict[Language, CommandReader] = {Language.PYTHON: python_command, Language.JVM: jvm_command}
 
 Duration = Annotated[Any, Expect("a time such as `60s` or `2m`", lambda value: seconds_of(str(value)))]
 
@@ -53,14 +45,17 @@ class CaseFile:
     """As it is written; None stands for what was not given."""
 
     run: Name | None = None  # the command that exercises the system
-    source: tuple[Name, ...] | None = None  # packages, modules or files in question
+    source: tuple[Name, ...] | None = None  # packages, modules, files or jars in question
     log: Name | None = None  # of the failure
     oracle: Name | None = None
     timeout: Duration | None = None  # of a round
     cwd: Name | None = None  # not given: a new folder for each round
     env: Mapping[str, str] | None = None
     driver: tuple[Name, ...] | None = None  # further scripts that drive the system: read, but without faults
+    language: Language | None = None
     python: Name | None = None
+    java: Name | None = None
+    class_path: tuple[Name, ...] | None = None  # besides that of the command; of a start script, which has none, all
     log_from: Name | None = None  # where a round's log is
     log_pattern: str | None = None
     prints: bool | None = None  # what `print` writes is log, too
@@ -76,10 +71,12 @@ class CaseFile:
 
 def read_case(options: CaseFile, path: Path | None) -> CaseFile:
     """What options, and a file if there is one, say together: options win, single variables of the environment do."""
-    above = anchored(options, Path.cwd())
+    file = CaseFile() if path is None else validate(path, CaseFile, read_yaml(path))
+    language = language_of(replace(file, **given(options)))
+    above = anchored(replace(options, language=language), Path.cwd())
     if path is None:
         return above
-    below = anchored(validate(path, CaseFile, read_yaml(path)), path.absolute().parent)
+    below = anchored(replace(file, language=language), path.absolute().parent)
     both = given(above)
     if above.env and below.env:
         both["env"] = {**below.env, **above.env}
@@ -89,6 +86,17 @@ def read_case(options: CaseFile, path: Path | None) -> CaseFile:
 def kept_case(path: Path) -> CaseFile:
     """As `case_text` wrote it."""
     return validate(path, CaseFile, read_yaml(path))
+
+
+def language_of(case: CaseFile) -> Language:
+    """As it is given, or by what is given for one of them alone, or by the command, or by the sources."""
+    program = split_command(case.run)[0] if case.run else ""
+    if case.language:
+        return case.language
+    if case.java or case.class_path or jvm_command.starts_jvm(program):
+        return Language.JVM
+    by_jars = not (case.python or is_python(program)) and any(name.endswith(".jar") for name in case.source or ())
+    return Language.JVM if by_jars else Language.PYTHON
 
 
 def case_text(case: CaseFile) -> str:
@@ -110,12 +118,15 @@ def anchored(case: CaseFile, folder: Path) -> CaseFile:
     names: dict[str, Any] = {name: absolute(value) for name in ("log", "cwd") if (value := getattr(case, name))}
     if case.log == STANDARD_INPUT:
         names["log"] = STANDARD_INPUT
-    if case.python and "/" in case.python:
-        names["python"] = absolute(case.python)
+    names |= {name: absolute(value) for name in ("python", "java") if (value := getattr(case, name)) and "/" in value}
     if case.source:
         names["source"] = tuple(absolute(name) if is_path(name) else name for name in case.source)
     if case.driver:
-        names["driver"] = tuple(map(absolute, case.driver))
+        names["driver"] = tuple(
+            absolute(name) if is_path(name) or Path(absolute(name)).exists() else name for name in case.driver
+        )
+    if case.class_path:
+        names["class_path"] = tuple(entry for text in case.class_path for entry in absolute_entries(text, folder))
     if case.oracle:
         names["oracle"] = str(with_files(parse_oracle(case.oracle), is_there))
     if case.cwd is None:
@@ -125,16 +136,16 @@ def anchored(case: CaseFile, folder: Path) -> CaseFile:
 
 def _anchored_run(case: CaseFile, folder: Path) -> dict[str, Any]:
     """A round's folder is new and empty: what the command and PYTHONPATH name in this one is named absolutely."""
-    env, run = dict(case.env or {}), case.run
-    entries = env.get("PYTHONPATH", os.environ.get("PYTHONPATH", "") if run else "").split(os.pathsep)
+    commands = _COMMANDS[language_of(case)]
+    env, run, variable = dict(case.env or {}), case.run, commands.PATH_VARIABLE
+    entries = env.get(variable, os.environ.get(variable, "") if run else "").split(os.pathsep)
     places = [os.path.normpath(folder / entry) for entry in entries if entry]
     if run:
         words = split_command(run)
-        run = shlex.join(absolute_words(words, folder))
-        if runs_module(words):
-            places.insert(0, str(folder))
+        run = shlex.join(commands.absolute_words(words, folder))
+        places = commands.looked_in(words, places, folder)
     if places:
-        env["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(places))
+        env[variable] = os.pathsep.join(dict.fromkeys(places))
     return {"run": run, "env": env or None}
 
 
@@ -146,34 +157,18 @@ def search_settings(case: CaseFile) -> ReproductionSettings:
     return ReproductionSettings(**{name: value for name, value in given(case).items() if name in names})
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadCommand:
-    """What a case runs, found: words, its Python and where that finds modules, scripts and modules that it names."""
-
-    words: tuple[str, ...]
-    interpreter: str
-    search_path: tuple[str, ...]
-    scripts: tuple[str, ...]
-    modules: tuple[str, ...]
-
-
 def find_command(case: CaseFile) -> WorkloadCommand:
-    """Of an anchored one. Asks the workload's Python where it finds modules."""
-    words, cwd = split_command(case.run or ""), _folder(case.cwd)
-    folder = cwd or Path("/")
+    """Of an anchored one."""
+    language = language_of(case)
     env = inherited_environment() | dict(case.env or {})
-    words[0] = find_program(words[0], env, folder)
-    check_script(words, cwd)
-    python = case.python or interpreter_of(words[0], env, folder)
-    paths = search_path(python, words, env, cwd)
-    scripts, modules = files_named(words, folder), modules_named(words)
-    return WorkloadCommand(tuple(words), python, paths, tuple(scripts), tuple(modules))
+    words, runtime = tuple(split_command(case.run or "")), case.java if language is Language.JVM else case.python
+    return _COMMANDS[language].find_command(GivenCommand(words, env, _folder(case.cwd), runtime, case.class_path or ()))
 
 
 def build_workload(case: CaseFile, words: Sequence[str], oracle: Oracle | None = None) -> Workload:
     return Workload(
         command=tuple(words),
-        timeout_s=seconds_of(str(case.timeout or DEFAULT_TIMEOUT)),
+        timeout_s=seconds_of(str(case.timeout or DEFAULT_TIMEOUTS[language_of(case)])),
         cwd=_folder(case.cwd),
         env=case.env or {},
         log=case.log_from or "output",
@@ -189,21 +184,20 @@ def build_case(case: CaseFile) -> FailureCase:
             f"To reproduce a failure, {options} must be given",
             hint="By options, or by these keys of a case.yaml; `cutset reproduce --init` helps to write one",
         )
-    command, oracle = find_command(case), parse_oracle(case.oracle or "")
-    for name in case.driver or ():
-        if not Path(name).exists():
-            raise UsageError(f"There is no driver `{name}`", hint="Correct `--driver`")
-    paths = command.search_path
+    command, oracle, language = find_command(case), parse_oracle(case.oracle or ""), language_of(case)
+    paths, commands = command.search_path, _COMMANDS[language]
+    sources = dict.fromkeys(found for name in case.source or () for found in commands.find_sources(name, paths))
     return FailureCase(
-        sources=tuple(dict.fromkeys(found for name in case.source or () for found in _sources(name, paths))),
+        sources=tuple(sources),
         search_path=paths,
-        drivers=tuple(dict.fromkeys((*(case.driver or ()), *command.scripts))),
+        drivers=tuple(dict.fromkeys(commands.find_drivers(case.driver or (), command, tuple(sources)))),
         failure_log=read_failure_log(case.log or ""),
         workload=build_workload(case, command.words, oracle),
         oracle=oracle,
         log_pattern=case.log_pattern,
         prints=bool(case.prints),
-        runtime=command.interpreter,
+        runtime=command.runtime,
+        language=language,
     )
 
 
@@ -213,32 +207,6 @@ def _folder(name: str | None) -> Path | None:
     if not Path(name).is_dir():
         raise UsageError(f"There is no folder `{name}` for the workload to run in", hint="Correct `--cwd`")
     return Path(name)
-
-
-def _sources(name: str, paths: Sequence[str]) -> list[str]:
-    """The name as the analysis takes it. A folder that is no package stands for the packages in it, as `src` does."""
-    folder = Path(name)
-    if "/" in name and folder.is_dir() and not any(folder.glob("*.py")):
-        packages = sorted(str(path.parent) for path in folder.glob("*/__init__.py"))
-        if packages:
-            return packages
-    try:
-        find_files(name, paths)
-    except InputError as error:
-        if "/" in name:
-            raise
-        by_path = f"What is in a folder is named by its path, as in `./{name}`."
-        question = did_you_mean(name, _importable(paths), most=_NEAR)
-        raise UsageError(error.message, hint=sentences(question, error.hint, by_path)) from error
-    return [name]
-
-
-def _importable(paths: Sequence[str]) -> set[str]:
-    found = set()
-    for folder in map(Path, paths):
-        if folder.is_dir():
-            found |= {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/*.py")}
-    return found
 
 
 def read_failure_log(name: str) -> str:

@@ -24,6 +24,14 @@ class SiteEffect:
     cost: int  # in steps
 
 
+@dataclass(frozen=True, slots=True)
+class ProposedSource:
+    """That may be in question, when a case is begun."""
+
+    name: str  # as `FailureCase.sources` has it
+    why: str
+
+
 # Of the number of a site, and of the types that lead from it to a message (none: any will do): best first.
 EffectsOf = Callable[[int, Sequence[str]], list[SiteEffect]]
 

@@ -18,7 +18,7 @@ from cutset.reproduce.state import ReproductionState
 
 def summary_of(case: FailureCase) -> CaseSummary:
     lines = case.failure_log.removesuffix("\n").count("\n") + 1
-    return CaseSummary(case.sources, case.workload.command, str(case.oracle), lines)
+    return CaseSummary(case.sources, case.workload.command, str(case.oracle), lines, case.language)
 
 
 def ranking_of(state: ReproductionState, planned: PlannedRound) -> tuple[RankedSite, ...]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from cutset.model.reproduction.result import Language
 from cutset.model.reproduction.site import FaultKind
 from cutset.reproduce.oracle.expression import Oracle
 from cutset.reproduce.rounds.harness import Workload
@@ -18,7 +19,8 @@ class FailureCase:
     oracle: Oracle
     log_pattern: str | None = None
     prints: bool = False  # what `print` writes is log, too
-    runtime: str = ""  # what runs the workload, if it is known: an interpreter
+    runtime: str = ""  # what runs the workload, if it is known: an interpreter, a `java`
+    language: Language = Language.PYTHON
 
 
 @dataclass(frozen=True, slots=True)

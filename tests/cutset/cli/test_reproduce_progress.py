@@ -104,7 +104,7 @@ def test_the_analysis_says_what_is_to_be_explained_and_warns_of_what_it_lacks() 
 
     assert lines[0].startswith("read 1,200 lines of 2 files in 0.2 s: 30 places for faults, 4 of them")
     assert lines[1] == "1 message to explain: “[lost]”"
-    assert lines[2].startswith("warning: no log statement or traceback of the sources accounts for")
+    assert lines[2].startswith("warning: no log statement or stack trace of the sources accounts for")
     assert lines[3:] == [
         "warning: not read: a.py: SyntaxError",
         "warning: not read: b.py: SyntaxError",

@@ -3,9 +3,20 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
+from tests.samples.jars import class_folder, jar
 
-from cutset.config.case import CaseFile, anchored, build_case, case_text, kept_case, read_case, search_settings
+from cutset.config.case import (
+    CaseFile,
+    anchored,
+    build_case,
+    case_text,
+    kept_case,
+    language_of,
+    read_case,
+    search_settings,
+)
 from cutset.errors import CutsetError, UsageError
+from cutset.model.reproduction.result import Language
 from cutset.model.reproduction.site import FaultKind
 from cutset.reproduce.settings import ReproductionSettings
 from cutset.reproduce.strategies import SiteStrategyName
@@ -138,7 +149,10 @@ def test_a_folder_of_packages_stands_for_them(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("runs: python x.py", "`runs`: unknown key. Did you mean `run`? Valid keys: `closer`, `cwd`, `driver`, "),
+        (
+            "runs: python x.py",
+            "`runs`: unknown key. Did you mean `run`? Valid keys: `class_path`, `closer`, `cwd`, `driver`, ",
+        ),
         ("source: shop", '`source`: expected a list, found "shop"'),
         ("rounds: many", '`rounds`: expected a whole number, found "many"'),
         ("timeout: soon", '`timeout`: expected a time such as `60s` or `2m`, found "soon"'),
@@ -191,6 +205,62 @@ def test_a_source_with_a_typing_mistake_has_near_matches(folder: Path) -> None:
         build_case(minimal(folder, source=("shopp",)))
 
     assert error.value.hint.startswith("Did you mean `shop`")
+
+
+@pytest.mark.parametrize(
+    ("case", "language"),
+    [
+        (CaseFile(run="python x.py", source=("shop",)), Language.PYTHON),
+        (CaseFile(run="./run.sh", source=("shop",)), Language.PYTHON),
+        (CaseFile(run="python x.py", source=("helper.jar",)), Language.PYTHON),
+        (CaseFile(run="/opt/jdk/bin/java -jar shop.jar", source=("org.shop",)), Language.JVM),
+        (CaseFile(run="./run.sh", source=("lib/shop.jar",)), Language.JVM),
+        (CaseFile(run="./run.sh", source=("org.shop",), class_path=("lib/*",)), Language.JVM),
+        (CaseFile(run="./run.sh", source=("org.shop",), java="/opt/jdk/bin/java"), Language.JVM),
+        (CaseFile(run="mvn test", source=("org.shop",)), Language.JVM),
+        (CaseFile(run="java x", language=Language.PYTHON), Language.PYTHON),
+        (CaseFile(), Language.PYTHON),
+    ],
+)
+def test_the_language_is_told_by_the_command_or_by_what_only_one_has(case: CaseFile, language: Language) -> None:
+    assert language_of(case) is language
+
+
+def test_a_case_of_the_jvm_has_what_the_search_needs(folder: Path) -> None:
+    java = folder / "java"
+    java.write_text("#!/bin/sh\necho 'openjdk version \"17\"' >&2\n")
+    java.chmod(0o755)
+    class_folder(folder / "work", "Workload")
+    shop = jar(folder / "lib/shop.jar", "org.shop.Queue")
+
+    case = build_case(minimal(folder, run=f"{java} -cp 'work:lib/*' Workload", source=("org.shop", "lib/shop.jar")))
+
+    assert case.language is Language.JVM
+    assert (case.sources, case.drivers) == (("org.shop", shop), (f"{folder}/work",))
+    assert case.search_path == (f"{folder}/work", shop)
+    assert case.workload.command == (str(java), "-cp", f"{folder}/work:{folder}/lib/*", "Workload")
+    assert (case.workload.timeout_s, case.runtime) == (180, str(java))
+
+
+def test_a_class_path_and_a_java_are_as_seen_from_the_folder_of_the_file(folder: Path) -> None:
+    case = case_file(folder, "run: run.sh\nclass_path: ['a.jar:lib/*', /opt/x]\njava: jdk/bin/java\ndriver: [org.Main]")
+
+    assert case.class_path == (f"{folder}/a.jar", f"{folder}/lib/*", "/opt/x")
+    assert (case.java, case.driver) == (f"{folder}/jdk/bin/java", ("org.Main",))
+    assert case.language is Language.JVM
+
+
+def test_the_variable_that_names_classes_is_as_seen_from_the_folder_of_the_file(folder: Path) -> None:
+    assert minimal(folder, run="java Workload").env == {"CLASSPATH": str(folder)}
+    assert minimal(folder, run="java Workload", env={"CLASSPATH": "lib:/x"}).env == {"CLASSPATH": f"{folder}/lib:/x"}
+    assert minimal(folder, run="java -cp lib Workload").env is None
+
+
+def test_options_and_file_together_tell_the_language(folder: Path) -> None:
+    (folder / "case.yaml").write_text("class_path: [lib/*]\nrun: ./run.sh\n")
+
+    assert read_case(CaseFile(source=("org.shop",)), folder / "case.yaml").language is Language.JVM
+    assert read_case(CaseFile(run="java -cp x Main"), None).language is Language.JVM
 
 
 def test_the_example_is_valid() -> None:

@@ -96,6 +96,13 @@ class Reproduction:
         return Grade.SYMPTOM if any(self.standing) else Grade.LOG
 
 
+class Language(StrEnum):
+    """Of the program that failed."""
+
+    PYTHON = "python"
+    JVM = "jvm"
+
+
 @dataclass(frozen=True, slots=True)
 class CaseSummary:
     """The failure that was to be reproduced, in words."""
@@ -104,6 +111,7 @@ class CaseSummary:
     command: tuple[str, ...]  # of the workload
     oracle: str
     log_lines: int  # of the failure log
+    language: Language = Language.PYTHON
 
 
 @dataclass(frozen=True, slots=True)

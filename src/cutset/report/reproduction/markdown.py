@@ -8,7 +8,6 @@ from cutset.report.reproduction.causal_graph import kind_in_words, message_in_wo
 from cutset.report.reproduction.words import (
     LESS_ALIKE,
     SIGNS,
-    TEST,
     advice,
     any_of,
     circumstances,
@@ -25,6 +24,7 @@ from cutset.report.reproduction.words import (
     inferred,
     less_alike,
     moment,
+    next_commands,
     repeats,
     simplification,
     what_happened,
@@ -95,7 +95,7 @@ def _found(result: ReproductionResult, best: Reproduction, replay: str) -> Itera
         yield "## What was simplified"
         yield _list(simpler)
     yield "## What to do next"
-    yield block([f"python {replay}/replay.py", f"pytest {replay}/{TEST}"], "console")
+    yield block(next_commands(result, replay), "console")
 
 
 def _message(message: FailureMessage) -> str:

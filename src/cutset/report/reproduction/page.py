@@ -28,7 +28,6 @@ from cutset.report.reproduction.causal_graph import (
 )
 from cutset.report.reproduction.words import (
     LESS_ALIKE,
-    TEST,
     advice,
     any_of,
     circumstances,
@@ -45,6 +44,7 @@ from cutset.report.reproduction.words import (
     inferred_in_words,
     less_alike,
     moment,
+    next_commands,
     repeats,
     simplification,
     what_happened,
@@ -117,7 +117,7 @@ def _found(result: ReproductionResult, best: Reproduction, logs: LogComparison |
             "In the folder of this page: see" if replay == BESIDE else "See",
             " it again, without a search; and a test that fails until it is fixed.",
         ],
-        command(f"python {shlex.quote(f'{replay}/replay.py')}\npytest {shlex.quote(f'{replay}/{TEST}')}"),
+        command("\n".join(next_commands(result, replay))),
     ]
 
 

@@ -1,6 +1,5 @@
 """A reproduced failure as lines in a terminal, for whoever is on call."""
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from cutset.report.reproduction.causal_graph import kind_in_words
 from cutset.report.reproduction.words import (
     LESS_ALIKE,
     SIGNS,
-    TEST,
     advice,
     any_of,
     circumstances,
@@ -30,6 +28,7 @@ from cutset.report.reproduction.words import (
     inferred_in_words,
     less_alike,
     moment,
+    next_commands,
     repeats,
     simplification,
     what_happened,
@@ -42,7 +41,7 @@ STYLES = {Grade.LOG: "green", Grade.SYMPTOM: "yellow", Grade.NOTHING: "magenta"}
 def to_lines(result: ReproductionResult, *, files: Mapping[str, Path]) -> list[str]:
     """Lines with rich's markup. `files` are what was written, by a word for each; `replay` is the script."""
     found = _found(result.best, result) if result.best and result.reproduced else _nothing_found(result)
-    return [*_head(result), *found, *_next_lines(files)]
+    return [*_head(result), *found, *_next_lines(result, files)]
 
 
 def _head(result: ReproductionResult) -> Iterator[str]:
@@ -137,19 +136,16 @@ def _other_lines(result: ReproductionResult) -> Iterator[str]:
             yield f"      [dim]{_shown(difference(each))}; {repeats(each)}; round {each.round}[/]"
 
 
-def _next_lines(files: Mapping[str, Path]) -> Iterator[str]:
+def _next_lines(result: ReproductionResult, files: Mapping[str, Path]) -> Iterator[str]:
     if files:
         yield ""
     if script := files.get("replay"):
-        yield f"[bold]Next[/]   [green]python {_in_shell(script)}[/]"
-        yield f"       [green]pytest {_in_shell(script.with_name(TEST))}[/]  [dim]fails until it is fixed[/]"
+        again, test = map(escape, next_commands(result, str(script.parent)))
+        yield f"[bold]Next[/]   [green]{again}[/]"
+        yield f"       [green]{test}[/]  [dim]fails until it is fixed[/]"
     for name, path in files.items():
         if name != "replay":
             yield f"{escape(name):<6} [cyan]{escape(str(path))}[/]"
-
-
-def _in_shell(path: Path) -> str:
-    return escape(shlex.quote(str(path)))
 
 
 def _shown(text: str, most: int = LETTERS_SHOWN) -> str:

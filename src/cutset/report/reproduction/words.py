@@ -4,6 +4,7 @@ What a grade allows to be said: of a log that is reproduced, again and again, th
 tells; of a symptom, that this is a cause, and what speaks against its being the one of that night.
 """
 
+import shlex
 import tokenize
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ from cutset.model.reproduction.result import (
     CaseSummary,
     CausalStep,
     Grade,
+    Language,
     LogAgreement,
     Reproduction,
     ReproductionResult,
@@ -21,7 +23,11 @@ from cutset.model.wording import count
 AROUND = 3  # lines of source, before the place of a fault and after it
 MARKED = 5  # lines of that place itself: a call may have a hundred, and its first ones tell which it is
 MOST_DIFFERENCES = 10  # lines of each kind
-TEST = "test_reproduction.py"  # beside the script that replays
+# What to do with what is in the folder of the replay: see the failure again; a test that fails until it is fixed.
+_NEXT = {
+    Language.PYTHON: ("python {}/replay.py", "pytest {}/test_reproduction.py"),
+    Language.JVM: ("sh {}/replay.sh", "cp {}/ReproductionTest.java src/test/java"),
+}
 LESS_ALIKE = "Other causes with the same symptom, whose logs are less alike"
 SIGNS = {Grade.LOG: "✓", Grade.SYMPTOM: "≈", Grade.NOTHING: "?"}
 _ORDINALS = {1: "st", 2: "nd", 3: "rd"}
@@ -227,3 +233,8 @@ def excerpt(site: Site) -> list[tuple[int, str, bool]]:
 def ordinal(number: int) -> str:
     ending = "th" if 10 <= number % 100 <= 20 else _ORDINALS.get(number % 10, "th")
     return f"{number:,}{ending}"
+
+
+def next_commands(result: ReproductionResult, replay: str) -> list[str]:
+    """Two; `replay` is the folder of what replays it."""
+    return [command.format(shlex.quote(replay)) for command in _NEXT[result.case.language]]

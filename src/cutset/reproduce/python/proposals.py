@@ -5,23 +5,17 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from cutset.errors import InputError
 from cutset.model.reproduction.log import LogRecord
 from cutset.model.wording import count
+from cutset.reproduce.front_end import ProposedSource
 from cutset.reproduce.python.source import find_files
 from cutset.reproduce.python.source_text import parse, read_text
 
 _FRAME = re.compile(r'\s*File "([^"]+)", line \d+')
 _INSTALLED = ("site-packages", "dist-packages")
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedSource:
-    name: str
-    why: str
 
 
 def proposed_sources(

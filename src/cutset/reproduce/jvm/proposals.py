@@ -1,0 +1,63 @@
+"""Which jars may be in question, when a case is begun: those whose classes the failure log names."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from cutset.model.reproduction.log import LogRecord
+from cutset.model.wording import count
+from cutset.reproduce.front_end import ProposedSource
+from cutset.reproduce.jvm.class_path import classes_of
+
+_FRAME = re.compile(r"\s*at (?:\S*/)?([\w$.]+)\.[\w$<>]+\(")  # `at java.base/java.io.File.open(File.java:1)`
+
+ClassIndex = Mapping[str, Sequence[tuple[str, str]]]  # by simple name: full name and entry
+
+
+def proposed_sources(
+    records: Sequence[LogRecord],
+    scripts: Sequence[str],  # noqa: ARG001 - of the JVM, none
+    modules: Sequence[str],
+    search_path: Sequence[str],
+) -> list[ProposedSource]:
+    """The likeliest first: class folders, as of one's own build, before jars; the place of the main class last."""
+    index = _index(search_path)
+    logged = Counter(entry for record in records for entry in _named(record, index))
+    main = {entry for name in modules[:1] for full, entry in index.get(_simple(name), ()) if full == name}
+    ranked = sorted(logged, key=lambda entry: (entry in main, Path(entry).is_file(), -logged[entry], entry))
+    return [
+        ProposedSource(entry, f"the failure log names its classes in {count(logged[entry], 'entry')}")
+        for entry in ranked
+    ]
+
+
+def _index(search_path: Sequence[str]) -> ClassIndex:
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for entry in search_path:
+        for name in classes_of(entry):
+            found[_simple(name)].append((name, entry))
+    return found
+
+
+def _named(record: LogRecord, index: ClassIndex) -> set[str]:
+    """Entries, once for each log entry: loggers are named like classes, and frames have them."""
+    frames = [match[1] for line in record.traceback if (match := _FRAME.match(line))]
+    return {
+        entry
+        for name in filter(None, [record.logger, *frames])
+        for full, entry in index.get(_simple(name), ())
+        if _stands_for(name, full)
+    }
+
+
+def _stands_for(name: str, full: str) -> bool:
+    """As logs shorten names: `Leader`, `server.Leader`, `o.a.z.server.Leader`."""
+    if full == name or full.endswith(f".{name}"):
+        return True
+    short, long = name.split("."), full.split(".")
+    return len(short) == len(long) and all(map(str.startswith, long, short))
+
+
+def _simple(name: str) -> str:
+    return name.rpartition(".")[2]
