@@ -11,7 +11,7 @@ import shutil
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -64,15 +64,26 @@ class ReplayOutcome:
     logs: tuple[str, ...] = ()  # likewise
 
 
+@dataclass(frozen=True, slots=True)
+class ReplayOption:
+    """Of a language, besides another runtime: a value changes the workload."""
+
+    name: str
+    help: str
+    change: Callable[[Workload, str], Workload]
+
+
 def run_replay(
     harness: Harness,
     faults: Sequence[Mapping[str, Any]],
     workload: Mapping[str, Any],
     oracle: str,
     sources: Sequence[str] = (),
+    *,
+    own_options: Sequence[ReplayOption] = (),
 ) -> int:
     """The exit code: 1 the failure is there, 0 it is not, 3 cannot tell."""
-    options = _parse_arguments(harness.runtime)
+    options = _parse_arguments(harness.runtime, own_options)
     runtime: str | None = getattr(options, harness.runtime)
     folder = Path(tempfile.mkdtemp(prefix="cutset-replay-"))
     outcome = ReplayOutcome(OracleAnswer.CANNOT_TELL, "interrupted")
@@ -81,6 +92,9 @@ def run_replay(
         of_case = _workload(workload)
         if runtime is not None:
             of_case = harness.with_runtime(of_case, runtime)
+        for option in own_options:
+            if (value := getattr(options, option.name.replace("-", "_"))) is not None:
+                of_case = option.change(of_case, value)
         located = harness.locate({fault.site: fault.around for fault in planned}, sources, of_case, runtime)
         parsed = parse_oracle(oracle)
         outcome = asyncio.run(_replay(harness, planned, located, workload=of_case, oracle=parsed, folder=folder))
@@ -100,13 +114,15 @@ def run_replay(
     return EXIT_CODES[outcome.answer]
 
 
-def _parse_arguments(runtime: str) -> argparse.Namespace:
+def _parse_arguments(runtime: str, own_options: Sequence[ReplayOption]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description="Replay a failure.", epilog="Exit code: 1 the failure is there, 0 it is not, 3 cannot tell."
     )
     parser.add_argument(
         f"--{runtime}", help="run the workload with this one, as of an environment with a fixed version"
     )
+    for option in own_options:
+        parser.add_argument(f"--{option.name}", help=option.help)
     parser.add_argument("--keep", action="store_true", help="keep the folder of the run, and say where it is")
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     return parser.parse_args()
