@@ -6,7 +6,7 @@ JAR    := src/cutset/reproduce/jvm/cutset-jvm.jar
 READY  := $(VENV)/.ready-dev $(JAR)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-browser check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-drill bench-harden bench-truth bench-effects bench-impact bench-ui istio test-istio test-istio-1 test-istio-2 test-istio-3 bench-istio dist docs screenshots protos clean
+.PHONY: help setup demo test test-fast test-browser check format bench-experiments bench-search bench-solver bench-traces bench-reproduce bench-jvm bench-drill bench-harden bench-truth bench-effects bench-impact bench-ui istio test-istio test-istio-1 test-istio-2 test-istio-3 bench-istio dist docs screenshots protos clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort | expand -t 22
@@ -62,6 +62,9 @@ bench-traces: $(READY) ## reading and analysing millions of spans, workflows aga
 
 bench-reproduce: $(READY) ## real failures of Python programs from their logs, ablations, costs; ends with one JSON line
 	@$(BIN)/python -m benchmarks.reproduce
+
+bench-jvm: $(READY) ## real failures of JVM systems from their logs, costs; needs a JDK and Maven Central; ends with one JSON line
+	@$(BIN)/python -m benchmarks.jvm
 
 bench-drill: $(READY) ## planted bugs and correct look-alikes under drills, replay rates, overhead; ends with one JSON line
 	@$(BIN)/python -m benchmarks.drill

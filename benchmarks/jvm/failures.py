@@ -13,10 +13,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.jvm.maven import jars, overridden, read_coordinates
-from benchmarks.reproduce.cases import GroundTruth, environment
+from benchmarks.jvm.maven import artifact, jars, overridden, read_coordinates
+from benchmarks.reproduce.cases import environment
+from benchmarks.reproduce.known import GroundTruth, ground_truth
 
 from cutset.model.reproduction.site import Site, SiteKind
+from cutset.reproduce.front_end import FrontEnd
 from cutset.reproduce.oracle.expression import Check, Oracle, parse_oracle
 from cutset.reproduce.rounds.harness import Workload
 from cutset.reproduce.settings import FailureCase
@@ -29,12 +31,14 @@ RELEASE = "11"  # class files that every JVM of the cases runs
 
 @dataclass(frozen=True, slots=True)
 class JavaFailure:
-    """A failure of a JVM program whose cause is known."""
+    """A `KnownFailure` of a JVM program."""
 
     folder: Path
     java: str  # "11", or at least "17"
     java_options: tuple[str, ...]
-    sources: tuple[str, ...]  # packages
+    sources: tuple[str, ...]  # packages, or coordinates of jars
+    drivers: tuple[str, ...]  # the same, of what drives them beside the workload
+    jars: tuple[str, ...]  # coordinates of all of the class path
     main: str
     arguments: tuple[str, ...]
     timeout_s: float
@@ -61,6 +65,32 @@ class JavaFailure:
     def has_fix(self) -> bool:
         return (self.folder / "fixed_jars.txt").exists()
 
+    @property
+    def front_end(self) -> FrontEnd:
+        from cutset.reproduce.jvm.front_end import JvmFrontEnd
+
+        return JvmFrontEnd()
+
+    def can_run(self) -> bool:
+        reasons = {
+            "there is no JDK: `java` and `javac`": not (shutil.which("java") and shutil.which("javac")),
+            f"the published log {self.published} is not there": self.published and not self.published.exists(),
+        }
+        for reason in (each for each, holds in reasons.items() if holds):
+            print(f"{self.name}: skipped, as {reason}")
+            return False
+        return True
+
+    def affected_case(self, environments: Path) -> FailureCase:
+        return _case(self, environments / self.name, self.jars, environments)
+
+    def fixed_case(self, _affected: FailureCase, environments: Path) -> FailureCase:
+        coordinates = overridden(self.jars, read_coordinates(self.folder / "fixed_jars.txt"))
+        return _case(self, environments / f"{self.name}.fixed", coordinates, environments)
+
+    def same_class(self, _case: FailureCase, effect: str, exception: str) -> bool:
+        return effect == exception or effect.partition("(")[0] == exception.partition("(")[0] != ""
+
 
 def read_cases(folder: Path) -> list[JavaFailure]:
     return [read_case(path.parent) for path in sorted(folder.absolute().glob("*/case.toml"))]
@@ -69,45 +99,37 @@ def read_cases(folder: Path) -> list[JavaFailure]:
 def read_case(folder: Path) -> JavaFailure:
     told = tomllib.loads((folder / "case.toml").read_text())
     workload, truth = told["workload"], told["ground_truth"]
-    equivalent = set(truth.get("equivalent", ()))
-    sites = {each for each in equivalent if "::" in each}
     oracle = workload["oracle"]
     return JavaFailure(
         folder=folder,
         java=told["java"],
         java_options=tuple(told.get("java_options", ())),
         sources=tuple(told["sources"]),
+        drivers=tuple(told.get("drivers", ())),
+        jars=tuple(read_coordinates(folder / "jars.txt")),
         main=workload.get("main", "Workload"),
         arguments=tuple(workload.get("arguments", ())),
         timeout_s=workload["timeout_s"],
-        oracle=(
-            Check("python", f"{folder / oracle}::holds") if oracle.endswith(".py") else parse_oracle(oracle)
-        ),
-        truth=GroundTruth(frozenset({truth["site"], *sites}), frozenset({truth["exception"], *(equivalent - sites)})),
+        oracle=(Check("python", f"{folder / oracle}::holds") if oracle.endswith(".py") else parse_oracle(oracle)),
+        truth=ground_truth(truth["site"], truth["exception"], set(truth.get("equivalent", ()))),
         told=told,
     )
 
 
-def affected_case(known: JavaFailure, environments: Path) -> FailureCase:
-    return _case(known, environments / known.name, read_coordinates(known.folder / "jars.txt"), environments)
-
-
-def fixed_case(known: JavaFailure, environments: Path) -> FailureCase:
-    coordinates = read_coordinates(known.folder / "jars.txt")
-    others = read_coordinates(known.folder / "fixed_jars.txt")
-    return _case(known, environments / f"{known.name}.fixed", overridden(coordinates, others), environments)
-
-
 def _case(known: JavaFailure, place: Path, coordinates: Sequence[str], environments: Path) -> FailureCase:
-    libraries = [str(path) for path in jars(coordinates)]
-    classes = str(compiled(known, place, libraries))
+    found = dict(zip(map(artifact, coordinates), map(str, jars(coordinates)), strict=True))
+    classes = str(compiled(known, place, list(found.values())))
     java = find_java(known.java, environments)
-    class_path = (classes, str(known.folder), *libraries)  # the folder has the configuration of logging
+    class_path = (classes, str(known.folder), *found.values())  # the folder has the configuration of logging
     command = (java, *known.java_options, "-cp", os.pathsep.join(class_path), known.main, *known.arguments)
+
+    def path_or_package(name: str) -> str:
+        return found[artifact(name)] if ":" in name else name
+
     return FailureCase(
-        sources=known.sources,
+        sources=tuple(map(path_or_package, known.sources)),
         search_path=class_path,
-        drivers=(classes,),
+        drivers=(classes, *map(path_or_package, known.drivers)),
         failure_log=failure_log(known),
         workload=Workload(command, timeout_s=known.timeout_s),
         oracle=known.oracle,
@@ -144,18 +166,6 @@ def compiled(known: JavaFailure, place: Path, libraries: Sequence[str]) -> Path:
                 raise RuntimeError(f"{known.name}: javac refuses the workload:\n{done.stdout}{done.stderr}")
             shutil.copytree(fresh, classes, dirs_exist_ok=True)
     return classes
-
-
-def can_run(known: JavaFailure) -> bool:
-    reasons = {
-        "there is no javac": not shutil.which("javac"),
-        "there is no java": not shutil.which("java"),
-        f"the published log {known.published} is not there": known.published and not known.published.exists(),
-    }
-    for reason in (each for each, holds in reasons.items() if holds):
-        print(f"{known.name}: skipped, as {reason}")
-        return False
-    return True
 
 
 def find_java(version: str, environments: Path) -> str:

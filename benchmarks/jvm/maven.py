@@ -1,7 +1,6 @@
 """Jars by their exact coordinates, from Maven Central, once: what is there is in `~/.cache/cutset/maven`."""
 
 import hashlib
-import os
 import tempfile
 import urllib.error
 import urllib.request
@@ -27,11 +26,12 @@ def read_coordinates(path: Path) -> list[str]:
 
 def overridden(coordinates: Sequence[str], others: Iterable[str]) -> list[str]:
     """With other versions of the same artifacts; what was not among them comes last."""
-    other = {_artifact(each): each for each in others}
-    return [other.pop(_artifact(each), each) for each in coordinates] + list(other.values())
+    other = {artifact(each): each for each in others}
+    return [other.pop(artifact(each), each) for each in coordinates] + list(other.values())
 
 
-def _artifact(coordinate: str) -> tuple[str, ...]:
+def artifact(coordinate: str) -> tuple[str, ...]:
+    """What it is, whatever its version."""
     group, artifact, _, *classifier = coordinate.split(":")
     return (group, artifact, *classifier)
 
@@ -64,7 +64,7 @@ def _jar(coordinate: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             file.write(content)
-        os.replace(file.name, path)  # whole or not at all, though others fetch it at the same time
+        Path(file.name).replace(path)  # whole or not at all, though others fetch it at the same time
     return path
 
 

@@ -20,9 +20,6 @@ from typing import Any
 from benchmarks.jvm.failures import (
     CASES,
     JavaFailure,
-    affected_case,
-    can_run,
-    fixed_case,
     parse_site,
     read_cases,
     with_arguments,
@@ -31,7 +28,8 @@ from benchmarks.jvm.maven import CACHE
 
 from cutset.model.reproduction.event import OracleAnswer
 from cutset.model.reproduction.site import SiteFault
-from cutset.reproduce.jvm.front_end import JvmFrontEnd
+from cutset.reproduce.jvm.harness import JvmHarness
+from cutset.reproduce.jvm.log_dialect import JvmLogs
 from cutset.reproduce.oracle.expression import judge
 from cutset.reproduce.rounds.harness import ArmedRound
 from cutset.reproduce.rounds.runner import RoundRecord, how_it_ended, run_round
@@ -53,7 +51,7 @@ class Check:
 
 def main() -> None:
     options = parse_arguments()
-    cases = [case for case in options.cases if can_run(case)]
+    cases = [case for case in options.cases if case.can_run()]
     if options.count:
         for known in cases:
             count(known)
@@ -85,7 +83,7 @@ def check_case(known: JavaFailure, runs: int) -> tuple[list[str], bool]:
 
 
 def checks_of(known: JavaFailure) -> list[Check]:
-    told, case = known.told, affected_case(known, ENVIRONMENTS)
+    told, case = known.told, known.affected_case(ENVIRONMENTS)
     truth = told["ground_truth"]
     checks = [Check("none", case, None, symptom=False), Check("truth", case, truth, symptom=True)]
     checks += [
@@ -94,13 +92,13 @@ def checks_of(known: JavaFailure) -> list[Check]:
     ]
     if known.has_fix:
         fault = {**truth, **told.get("fixed_truth", {})}
-        checks.append(Check("fixed", fixed_case(known, ENVIRONMENTS), fault, symptom=False))
+        checks.append(Check("fixed", known.fixed_case(case, ENVIRONMENTS), fault, symptom=False))
     return checks
 
 
 def write_logs(known: JavaFailure) -> None:
     """By runs that are unlike those of a search, if the file tells how: with other arguments, at another occurrence."""
-    told, case = known.told, affected_case(known, ENVIRONMENTS)
+    told, case = known.told, known.affected_case(ENVIRONMENTS)
     other = told.get("failure_log", {})
     differently = with_arguments(known, case, other.get("arguments", known.arguments))
     wanted = {"good.log": (case, None, False)}
@@ -143,7 +141,7 @@ def cleaned(record: RoundRecord, known: JavaFailure) -> str:
 
 
 def count(known: JavaFailure) -> None:
-    case = affected_case(known, ENVIRONMENTS)
+    case = known.affected_case(ENVIRONMENTS)
     program = JvmFrontEnd().read_program(case)
     plan = ArmedRound(list(enumerate(program.sites)), analysed=program.paths)
     _, record, why = asyncio.run(_judged(case, plan))

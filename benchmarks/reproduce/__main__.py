@@ -36,7 +36,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reproduce.cases import KnownFailure, can_run, read_cases
+from benchmarks.reproduce.cases import PythonFailure, read_cases
 from benchmarks.reproduce.searching import Trial, run_trials
 from benchmarks.reproduce.summary import effort, to_table, truth
 
@@ -75,10 +75,10 @@ def measure(options: argparse.Namespace, document: dict[str, Any]) -> None:
     )
     document["left_out"] += [str(folder) for folder in parts(options).values() if not folder.is_dir()]
     found: dict[str, Results] = {}
-    ablated: list[KnownFailure] = []
+    ablated: list[PythonFailure] = []
     for prefix, folder in parts(options).items():
         cases = [case for case in read_cases(folder) if not options.case or case.name in options.case]
-        runnable = [case for case in cases if can_run(case)]
+        runnable = [case for case in cases if case.can_run()]
         ablated = ablated or runnable
         results = found[str(folder)] = {}
         print(f"== {len(runnable)} of {len(cases)} failures in {folder} can run here", flush=True)
@@ -141,7 +141,7 @@ def analysis_costs() -> dict[str, Any]:
     return {"analysis": costs, headline: costs[headline]}
 
 
-def ablate(cases: list[KnownFailure], trial: Trial, options: argparse.Namespace, document: dict[str, Any]) -> None:
+def ablate(cases: list[PythonFailure], trial: Trial, options: argparse.Namespace, document: dict[str, Any]) -> None:
     every = [] if options.quick else [each for each in SiteStrategyName if each is not options.strategy]
     for strategy in options.ablate or every:
         settings = replace(

@@ -14,28 +14,19 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reproduce.cases import GroundTruth, KnownFailure, fixed_case
+from benchmarks.reproduce.known import GroundTruth, KnownFailure
 
 from cutset.model.reproduction.result import Grade, Reproduction, ReproductionResult
 from cutset.model.reproduction.site import FiredFault
-from cutset.reproduce.python.replay_script import write_replay
 from cutset.reproduce.settings import FailureCase
 
 GRACE_S = 60  # that a replay may take beyond its two runs of the workload
 _TESTED = {"1 passed": "test passes", "1 failed": "test fails", "1 error": "test cannot tell"}  # as pytest has it
-_SAME_CLASS = """
-import sys
-def class_of(effect):
-    *modules, _ = effect.partition("(")[0].split(".")
-    for end in range(len(modules)):
-        __import__(".".join(modules[: end + 1]))
-    return type(eval(effect, dict(sys.modules)))
-sys.exit(class_of(sys.argv[1]) is not class_of(sys.argv[2]))
-"""
 
 
 def describe(known: KnownFailure, case: FailureCase, result: ReproductionResult) -> dict[str, Any]:
@@ -44,7 +35,7 @@ def describe(known: KnownFailure, case: FailureCase, result: ReproductionResult)
     if best is None:
         return {"grade": Grade.NOTHING.name}
     fault = best.faults[-1]
-    named = is_named(best, known.truth, case)
+    named = is_named(best, known, case)
     return {
         "grade": result.grade.name,
         "found_in_round": best.round,
@@ -59,7 +50,7 @@ def describe(known: KnownFailure, case: FailureCase, result: ReproductionResult)
         "repeated": f"{best.repeated} of {best.repeats}",
         "true_cause_strict": named,
         "true_cause": named,
-        "true_among_equals": named or any(is_named(each, known.truth, case) for each in result.equals),
+        "true_among_equals": named or any(is_named(each, known, case) for each in result.equals),
     }
 
 
@@ -74,11 +65,12 @@ def judge(
     replays: int,
 ) -> None:
     """Adds to what was found how its replays end. `place`: a folder for them."""
+    write_replay = known.front_end.write_replay
     script = write_replay(place / "replay", case, best.faults)
     shown = [replayed(script, known.timeout_s) for _ in range(replays)]
     found |= {"replay": f"{sum(shown)} of {replays}", "replay_stable": all(shown)}
-    if known.fixed_requirements:
-        script = write_replay(place / "replay-fixed", fixed_case(known, case, environments), best.faults)
+    if known.has_fix:
+        script = write_replay(place / "replay-fixed", known.fixed_case(case, environments), best.faults)
         found["fixed_version"] = tested(script.with_name("test_reproduction.py"), known.timeout_s)
         found["true_cause"] |= found["fixed_version"] == "test passes" and any(shown)
         found["true_among_equals"] |= found["true_cause"]
@@ -92,23 +84,15 @@ def graded_right(found: dict[str, Any]) -> bool | None:
     return not found["true_cause"]
 
 
-def is_named(found: Reproduction, truth: GroundTruth, case: FailureCase) -> bool:
+def is_named(found: Reproduction, known: KnownFailure, case: FailureCase) -> bool:
     """Whether it is the one fault that the ground truth tells."""
-    return len(found.faults) == 1 and is_truth(found.faults[0], truth, case.workload.command[0])
+    same_class = partial(known.same_class, case)
+    return len(found.faults) == 1 and is_truth(found.faults[0], known.truth, same_class)
 
 
-def is_truth(fault: FiredFault, truth: GroundTruth, python: str) -> bool:
-    return str(fault.site) in truth.sites and any(
-        same_class(fault.effect, exception, python) for exception in truth.exceptions
-    )
-
-
-def same_class(effect: str, exception: str, python: str) -> bool:
-    """As the interpreter of the case has it: `OSError(104)` is a ConnectionResetError, `socket.timeout` has moved."""
-    if effect == exception:
-        return True
-    command = [python, "-c", _SAME_CLASS, effect, exception]
-    return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
+def is_truth(fault: FiredFault, truth: GroundTruth, same_class: Callable[[str, str], bool]) -> bool:
+    """`same_class` compares an effect with an exception."""
+    return str(fault.site) in truth.sites and any(same_class(fault.effect, each) for each in truth.exceptions)
 
 
 def replayed(script: Path, timeout_s: float) -> bool:

@@ -16,8 +16,8 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reproduce.cases import KnownFailure, affected_case
 from benchmarks.reproduce.judging import describe, graded_right, judge
+from benchmarks.reproduce.known import KnownFailure
 
 from cutset.errors import CutsetError
 from cutset.model.reproduction.event import (
@@ -30,7 +30,6 @@ from cutset.model.reproduction.event import (
 from cutset.model.reproduction.result import Grade
 from cutset.reproduce.loop import reproduce
 from cutset.reproduce.prepare import read_subject
-from cutset.reproduce.python.front_end import PythonFrontEnd
 from cutset.reproduce.settings import ReproductionSettings
 
 GRACE_S = 120  # for the round that has begun when the time is over, and for what is left to do then
@@ -47,6 +46,7 @@ class Trial:
     environments: Path
     replays: int = 0  # 0: what is found is not judged
     deadline: float = inf  # of all trials, by `time.monotonic`
+    cache: Path | None = None  # a folder for what was read of programs
 
 
 def run_trials(cases: Sequence[KnownFailure], trial: Trial, at_once: int) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -140,7 +140,7 @@ def run_trial(known: KnownFailure, trial: Trial) -> dict[str, Any]:
 
 async def _search(known: KnownFailure, trial: Trial, found: dict[str, Any]) -> None:
     """Tells `found` what is known so far, however it ends."""
-    case = await asyncio.to_thread(affected_case, known, trial.environments)
+    case = await asyncio.to_thread(known.affected_case, trial.environments)
     results = []
 
     def record(event: ReproductionEvent) -> None:
@@ -150,7 +150,7 @@ async def _search(known: KnownFailure, trial: Trial, found: dict[str, Any]) -> N
     with tempfile.TemporaryDirectory(prefix="cutset-reproduce-", ignore_cleanup_errors=True) as place:
         try:
             async with asyncio.timeout(trial.settings.minutes * 60 + GRACE_S):
-                subject = await read_subject(case, PythonFrontEnd())
+                subject = await read_subject(case, known.front_end, cache=trial.cache)
                 await _watch(known.name, reproduce(subject, trial.settings, Path(place) / "runs", record=record), found)
         finally:
             for result in results:

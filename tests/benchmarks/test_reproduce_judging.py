@@ -1,14 +1,17 @@
 """Whether a fault is called the true cause, and a grade right."""
 
 import sys
+from functools import partial
 
 import pytest
-from benchmarks.reproduce.cases import GroundTruth
-from benchmarks.reproduce.judging import graded_right, is_truth, same_class
+from benchmarks.reproduce.cases import same_class
+from benchmarks.reproduce.judging import graded_right, is_truth
+from benchmarks.reproduce.known import GroundTruth
 
 from cutset.model.reproduction.site import FiredFault, Site, SiteKind
 
 TRUTH = GroundTruth(frozenset({"shop::keep::os.replace"}), frozenset({"ConnectionResetError(104, 'reset')"}))
+HERE = partial(same_class, sys.executable)
 
 
 def fault(expression: str, effect: str) -> FiredFault:
@@ -17,10 +20,10 @@ def fault(expression: str, effect: str) -> FiredFault:
 
 
 def test_the_true_cause_has_the_site_and_an_exception_of_the_class() -> None:
-    assert is_truth(fault("os.replace", "OSError(104, 'Connection reset by peer')"), TRUTH, sys.executable)
-    assert not is_truth(fault("os.rename", "ConnectionResetError(104, 'reset')"), TRUTH, sys.executable)
-    assert not is_truth(fault("os.replace", "OSError(28, 'No space left on device')"), TRUTH, sys.executable)
-    assert not is_truth(fault("os.replace", "hang()"), TRUTH, sys.executable)
+    assert is_truth(fault("os.replace", "OSError(104, 'Connection reset by peer')"), TRUTH, HERE)
+    assert not is_truth(fault("os.rename", "ConnectionResetError(104, 'reset')"), TRUTH, HERE)
+    assert not is_truth(fault("os.replace", "OSError(28, 'No space left on device')"), TRUTH, HERE)
+    assert not is_truth(fault("os.replace", "hang()"), TRUTH, HERE)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +37,7 @@ def test_the_true_cause_has_the_site_and_an_exception_of_the_class() -> None:
     ],
 )
 def test_classes_are_compared_by_the_interpreter_of_the_case(effect: str, exception: str, *, same: bool) -> None:
-    assert same_class(effect, exception, sys.executable) is same
+    assert HERE(effect, exception) is same
 
 
 @pytest.mark.parametrize(
