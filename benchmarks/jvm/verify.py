@@ -29,13 +29,13 @@ from benchmarks.jvm.maven import CACHE
 from cutset.model.reproduction.event import OracleAnswer
 from cutset.model.reproduction.site import SiteFault
 from cutset.reproduce.jvm.harness import JvmHarness
-from cutset.reproduce.jvm.log_dialect import JvmLogs
 from cutset.reproduce.oracle.expression import judge
 from cutset.reproduce.rounds.harness import ArmedRound
 from cutset.reproduce.rounds.runner import RoundRecord, how_it_ended, run_round
 from cutset.reproduce.settings import FailureCase
 
 ENVIRONMENTS = Path(tempfile.gettempdir(), "cutset-case-environments")
+ANALYSED = ENVIRONMENTS / "_analysed"
 COLUMNS = ("case", "no fault", "truth", "wrong occurrence", "wrong site", "fixed")
 
 
@@ -71,7 +71,7 @@ def check_case(known: JavaFailure, runs: int) -> tuple[list[str], bool]:
     for check in checks_of(known):
         right = fired = 0
         for _ in range(runs):
-            symptom, record, why = run(check.case, check.fault)
+            symptom, record, why = run(known, check.case, check.fault)
             right += symptom == check.symptom
             fired += record.fired is not None
             print(f"  {known.name} {check.name}: fired {bool(record.fired)}: {why}", flush=True)
@@ -105,28 +105,29 @@ def write_logs(known: JavaFailure) -> None:
     if not known.published:
         wanted["failure.log"] = differently, {**told["ground_truth"], **other}, True
     for name, (driven, fault, symptom) in wanted.items():
-        shown, record, why = run(driven, fault)
+        shown, record, why = run(known, driven, fault)
         if shown is not symptom:
             raise SystemExit(f"{known.name}: no {name} written: {why}; fired: {bool(record.fired)}; {record.folder}")
         (known.folder / name).write_text(cleaned(record, known))
         shutil.rmtree(record.folder)
 
 
-def run(case: FailureCase, fault: Mapping[str, Any] | None) -> tuple[bool, RoundRecord, str]:
+def run(known: JavaFailure, case: FailureCase, fault: Mapping[str, Any] | None) -> tuple[bool, RoundRecord, str]:
     """Whether it shows the symptom, how it went, why."""
     plan = ArmedRound(records_visits=False, records_functions=False)
     if fault:
         within = fault.get("within", "")
         armed = SiteFault(0, fault["occurrence"], fault["exception"], within)
-        analysed = JvmFrontEnd().read_program(case).paths if within else ()  # contexts are made of what is analysed
+        # Contexts are made of what is analysed.
+        analysed = known.front_end.read_program(case, cache=ANALYSED).paths if within else ()
         plan = ArmedRound([(0, parse_site(fault["site"]))], (armed,), analysed=analysed)
     return asyncio.run(_judged(case, plan))
 
 
 async def _judged(case: FailureCase, plan: ArmedRound) -> tuple[bool, RoundRecord, str]:
-    front_end = JvmFrontEnd()
-    record = await run_round(case.workload, plan, Path(tempfile.mkdtemp(prefix="case_")) / "round", front_end)
-    verdict = await judge(case.oracle, record, front_end.dialect)
+    harness = JvmHarness()
+    record = await run_round(case.workload, plan, Path(tempfile.mkdtemp(prefix="case_")) / "round", harness)
+    verdict = await judge(case.oracle, record, harness.dialect)
     problems = "; ".join(record.problems)
     return verdict.answer is OracleAnswer.YES, record, f"{verdict.reason} ({how_it_ended(record)}) {problems}"
 
@@ -142,11 +143,11 @@ def cleaned(record: RoundRecord, known: JavaFailure) -> str:
 
 def count(known: JavaFailure) -> None:
     case = known.affected_case(ENVIRONMENTS)
-    program = JvmFrontEnd().read_program(case)
+    program = known.front_end.read_program(case, cache=ANALYSED)
     plan = ArmedRound(list(enumerate(program.sites)), analysed=program.paths)
     _, record, why = asyncio.run(_judged(case, plan))
     print(f"{known.name}: {why}; {len(record.visits)} visits")
-    counts = JvmFrontEnd().visit_counts(record.folder)
+    counts = JvmHarness().visit_counts(record.folder)
     contexts: dict[int, Counter[str]] = {}
     for visit in record.visits:
         contexts.setdefault(visit.site, Counter())[visit.within] += 1
