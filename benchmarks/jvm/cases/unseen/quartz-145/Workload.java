@@ -58,6 +58,7 @@ public final class Workload {
         Properties told = new Properties();
         told.setProperty("org.quartz.scheduler.instanceName", "backoffice");
         told.setProperty("org.quartz.scheduler.skipUpdateCheck", "true");
+        told.setProperty("org.quartz.scheduler.dbFailureRetryInterval", "1000");
         told.setProperty("org.quartz.threadPool.class", "org.quartz.simpl.SimpleThreadPool");
         told.setProperty("org.quartz.threadPool.threadCount", "3");
         told.setProperty("org.quartz.jobStore.class", "org.quartz.impl.jdbcjobstore.JobStoreTX");
