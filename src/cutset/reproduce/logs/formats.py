@@ -107,7 +107,7 @@ _OTHER_PATTERNS = (
     rf"\[{_TIME}\]\[{_LEVEL} *\]\[(?P<logger>[^\]\s]+) *\](?:{_GAP})?(?P<message>.*)",  # Elasticsearch
     rf"\[{_TIME}\] {_LEVEL} (?P<message>.*) \((?P<logger>[A-Za-z_][\w$-]*(?:\.[\w$-]+)+(?::\d+)?)\)",  # Kafka
     rf"{_TIME} \| {_LEVEL} *\| (?P<message>.*) \| (?P<logger>[\w.$]+) \| (?P<thread>[^|]*)",  # Karaf
-    rf"[A-Z][a-z]{{2}} \d{{1,2}}, \d{{4}},? {_CLOCK}(?:\s[AP]M)? (?P<logger>\S+)(?: \S+)? {_LEVEL}: (?P<message>.*)",  # JUL
+    rf"{_MONTH} \d{{1,2}}, \d{{4}},? {_CLOCK}(?:\s[AP]M)? (?P<logger>\S+)(?: \S+)? {_LEVEL}: (?P<message>.*)",  # JUL
     rf"(?:\S{{1,99}} \S{{1,99}} \S{{1,99}} )?\[{_TIME}\] (?P<message>\"[A-Z]{{3,10}} .*)",  # requests: Django, gunicorn
 )
 _NAME_AT_END = re.compile(

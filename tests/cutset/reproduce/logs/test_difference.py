@@ -162,14 +162,23 @@ def test_a_run_shows_an_observable_if_it_has_more_of_it_than_a_good_run():
         ("4711", "12"),
         ("4711/MainThread", "12/MainThread"),
         ("asyncio_3", "asyncio_0"),
+        ("pool-2-thread-7", "pool-1-thread-1"),
+        ("ForkJoinPool.commonPool-worker-1", "ForkJoinPool.commonPool-worker-3"),
+        ("ForkJoinPool-1-worker-3", "ForkJoinPool-2-worker-1"),
+        ("nioEventLoopGroup-3-2", "nioEventLoopGroup-2-1"),
+        ("qtp123-45", "qtp77-12"),
+        ("grpc-executor-3", "grpc-executor-0"),
+        ("Timer-1", "Timer-0"),
     ],
 )
-def test_numbers_that_python_gives_do_not_tell_threads_apart(one, other):
+def test_numbers_that_runtimes_give_do_not_tell_threads_apart(one, other):
     assert thread_family(one) == thread_family(other)
     assert thread_family(one) != thread_family("MainThread")
 
 
-@pytest.mark.parametrize("name", ["MainThread", "worker-3", "conn 127.0.0.1:4000", "IPC handler 3 on 40112", ""])
+@pytest.mark.parametrize(
+    "name", ["MainThread", "worker-3", "SyncThread:3", "conn 127.0.0.1:4000", "IPC handler 3 on 40112", ""]
+)
 def test_what_a_program_calls_its_threads_is_their_name(name):
     assert thread_family(name) == name
 

@@ -6,6 +6,9 @@ import pytest
 import structlog
 from tests.samples.small_programs import read_python_log
 
+from cutset.reproduce.jvm.log_dialect import JvmLogs
+from cutset.reproduce.logs.reading import formats_of, read_log
+
 TRACEBACK = [
     "Traceback (most recent call last):",
     '  File "/srv/app/store.py", line 12, in save',
@@ -50,6 +53,90 @@ def test_fields_of_ecs_are_inside_each_other():
         *("ERROR", "shop", "MainProcess/T-1", "cannot save"),
     )
     assert record.traceback == tuple(TRACEBACK)
+
+
+TRACE = "java.lang.IllegalStateException: cannot commit\n\tat shop.Writer.run(Writer.java:9)\n"
+CAUSE = {
+    "name": "java.io.IOException",
+    "message": "full",
+    "commonElementCount": 1,
+    "extendedStackTrace": [{"class": "shop.Journal", "method": "commit", "file": "Journal.java", "line": 41}],
+}
+STEPS = [{"className": "shop.Writer", "methodName": "run", "fileName": "Writer.java", "lineNumber": 9}]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {
+            "level": "ERROR",
+            "loggerName": "shop.Writer",
+            "thread": "w-1",
+            "message": "stopped",
+            "instant": {"epochSecond": 1},
+            "thrown": {
+                "name": "java.lang.IllegalStateException",
+                "cause": CAUSE,
+                "extendedStackTrace": [{"class": "shop.Writer", "method": "run", "file": "Writer.java", "line": 9}],
+            },
+        },
+        {
+            "level": "ERROR",
+            "logger_name": "shop.Writer",
+            "thread_name": "w-1",
+            "message": "stopped",
+            "level_value": 40000,
+            "stack_trace": f"{TRACE}Caused by: java.io.IOException: full\n\tat shop.Journal.commit(Journal.java:41)\n",
+        },
+        {
+            "level": "ERROR",
+            "loggerName": "shop.Writer",
+            "threadName": "w-1",
+            "message": "{}",
+            "formattedMessage": "stopped",
+            "mdc": {},
+            "throwable": {
+                "className": "a.B",
+                "stepArray": STEPS,
+                "cause": {
+                    "className": "java.io.IOException",
+                    "message": "full",
+                    "commonFramesCount": 1,
+                    "stepArray": [
+                        {
+                            "className": "shop.Journal",
+                            "methodName": "commit",
+                            "fileName": "Journal.java",
+                            "lineNumber": 41,
+                        }
+                    ],
+                },
+            },
+        },
+        {
+            "log.level": "ERROR",
+            "log.logger": "shop.Writer",
+            "process.thread.name": "w-1",
+            "message": "stopped",
+            "error.type": "java.io.IOException",
+            "error.message": "full",
+            "error.stack_trace": "\tat shop.Journal.commit(Journal.java:41)\n\tat shop.Writer.run(Writer.java:9)",
+        },
+        {
+            "log.level": "ERROR",
+            "log.logger": "shop.Writer",
+            "process.thread.name": "w-1",
+            "message": "stopped",
+            "error.stack_trace": ["java.io.IOException: full", "\tat shop.Journal.commit(Journal.java:41)"],
+        },
+    ],
+    ids=["log4j 2", "logstash", "logback", "ECS", "ECS with a list"],
+)
+def test_stack_traces_of_java_are_read_from_whatever_field_has_them(line):
+    text, dialect = json.dumps(line), JvmLogs()
+    (record,) = read_log(text, formats_of(text, dialect=dialect), dialect=dialect)
+    assert (record.level, record.logger, record.thread, record.message) == ("ERROR", "shop.Writer", "w-1", "stopped")
+    assert (record.raised, record.reason) == ("java.io.IOException raised in Journal.commit", "full")
 
 
 def test_what_else_a_record_tells_is_below_its_message():

@@ -2,6 +2,7 @@ import pytest
 from tests.samples.small_programs import read_python_log
 
 from cutset.errors import InputError, UsageError
+from cutset.reproduce.jvm.log_dialect import JvmLogs
 from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.python.log_dialect import PythonLogs
 
@@ -45,6 +46,90 @@ from cutset.reproduce.python.log_dialect import PythonLogs
 )  # fmt: skip
 def test_a_line_of_a_common_format_is_read_into_its_fields(line, thread, logger, level, message):
     (record,) = read_python_log(line)
+    assert (record.thread, record.logger, record.level, record.message) == (thread, logger, level, message)
+
+
+@pytest.mark.parametrize(
+    ("line", "thread", "logger", "level", "message"),
+    [
+        (
+            "2021-01-01 12:00:00,123 [io-1] INFO  d.Node (Node.java:run(12)) - up: 1",
+            "io-1",
+            "d.Node (Node.java:run(12))",
+            "INFO",
+            "up: 1",
+        ),
+        (
+            "2021-01-01 12:00:00,123 INFO  d.Node (Node.java:<init>(12)) - up",
+            "",
+            "d.Node (Node.java:<init>(12))",
+            "INFO",
+            "up",
+        ),
+        (
+            "2021-01-01 12:00:00,123 WARN [io-1] d.Node (Node.java:run(12)) - up",
+            "io-1",
+            "d.Node (Node.java:run(12))",
+            "WARNING",
+            "up",
+        ),
+        ("2021-01-01 12:00:00,123 INFO org.hadoop.Node: up", "", "org.hadoop.Node", "INFO", "up"),
+        (
+            "2021-01-01 12:00:00,000 INFO  [RS:0;host:34713] hbase.Server(1013): up",
+            "RS:0;host:34713",
+            "hbase.Server(1013)",
+            "INFO",
+            "up",
+        ),
+        (
+            "2021-01-01 12:00:00,123 [myid:1] - INFO  [q[myid=1](a=:1):o.a.z.Leader@14] - up",
+            "q[myid=1](a=:1)",
+            "o.a.z.Leader@14",
+            "INFO",
+            "up",
+        ),
+        (
+            "[2021-01-01 12:00:00,123] INFO [Broker id=1] up: 3 (kafka.server.Broker)",
+            "",
+            "kafka.server.Broker",
+            "INFO",
+            "[Broker id=1] up: 3",
+        ),
+        ("[2021-01-01 12:00:00,123] WARN gone (org.kafka.Client:763)", "", "org.kafka.Client:763", "WARNING", "gone"),
+        ("INFO  [main] 2021-01-01 12:00:00,123 Daemon.java:500 - up", "main", "Daemon.java:500", "INFO", "up"),
+        (
+            "2023-01-01T12:00:00.123+01:00  INFO 17 --- [shop] [       main] o.s.Web  : up",
+            "17/main",
+            "o.s.Web",
+            "INFO",
+            "up",
+        ),
+        ("12:00:00.123 [main] ERROR org.foo.Bar - up", "main", "org.foo.Bar", "ERROR", "up"),
+        ("12:00:00.123 [main] DEBUG o.f.Bar -- up", "main", "o.f.Bar", "DEBUG", "up"),
+        ("12:00:00.123 [main:org.foo.Bar@12] INFO  org.foo.Bar - up", "main", "org.foo.Bar", "INFO", "up"),
+        ("[main] INFO org.foo.Bar - up", "main", "org.foo.Bar", "INFO", "up"),
+        ("17   [main] INFO  org.foo.Bar  - up", "main", "org.foo.Bar", "INFO", "up"),
+        ("2021-01-01 12:00:00:000 +0100 [main] INFO org.foo.Bar - up", "main", "org.foo.Bar", "INFO", "up"),
+        ("[2021-01-01T12:00:00,123][INFO ][o.e.Node    ] [node-1] up", "", "o.e.Node", "INFO", "[node-1] up"),
+        ("2021-01-01 12:00:00,123 INFO  org.flink.Foo     [] - up", "", "org.flink.Foo", "INFO", "up"),
+        ("21/01/01 12:00:00 INFO SparkContext: up", "", "SparkContext", "INFO", "up"),
+        (
+            "18-Nov-2026 12:00:00.123 INFO [main] org.catalina.Catalina.start up",
+            "main",
+            "org.catalina.Catalina.start",
+            "INFO",
+            "up",
+        ),
+        ("INFO  [2021-01-01 12:00:00,123] org.foo.Bar: up", "", "org.foo.Bar", "INFO", "up"),
+        ("12:00:00,123 INFO  [org.foo.Bar] (main) up", "main", "org.foo.Bar", "INFO", "up"),
+        ("2021-01-01 12:00:00,123 | INFO  | up | org.foo.Bar | main", "main", "org.foo.Bar", "INFO", "up"),
+        ("2021-01-01 12:00:00,123 INFO org.foo.Bar [main] up", "main", "org.foo.Bar", "INFO", "up"),
+        ("2021-01-01 12:00:00.123 [main] INFO  c.e.Foo.bar:12 - up", "main", "c.e.Foo.bar:12", "INFO", "up"),
+        ("Nov 18, 2026 1:02:03 PM shop.Shop open\nSEVERE: up", "", "shop.Shop", "ERROR", "up"),
+    ],
+)
+def test_a_line_of_a_layout_of_the_jvm_is_read_into_its_fields(line, thread, logger, level, message):
+    (record,) = read_log(line, formats_of(line, dialect=JvmLogs()), dialect=JvmLogs())
     assert (record.thread, record.logger, record.level, record.message) == (thread, logger, level, message)
 
 
