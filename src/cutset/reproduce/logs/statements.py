@@ -100,8 +100,7 @@ def statement_of(record: LogRecord, statements: StatementIndex) -> LogStatement 
     """The call that wrote the record: of those that fit, the one with most known text."""
     best, best_rank = None, (False, -1, False)
     message = record.message.strip()
-    # What is logged between spaces may be nothing.
-    whole, first_line = (f" {text} " for text in (message, message.partition("\n")[0].rstrip()))
+    texts = _texts(message)
     for statement in (*statements.by_prefix.get(message[:_PREFIX], ()), *statements.floating):
         same_logger = _same_logger(record.logger, statement.logger)
         if same_logger is False or contradict(record.level, statement.level):
@@ -109,11 +108,27 @@ def statement_of(record: LogRecord, statements: StatementIndex) -> LogStatement 
         rank = (statement.specificity >= _CONFUSABLE, statement.specificity, bool(same_logger))
         if rank <= best_rank or not (rank[0] or same_logger):
             continue
-        if all(literal in whole for literal in statement.literals) and (
-            statement.pattern.fullmatch(whole) or statement.pattern.fullmatch(first_line)
-        ):
+        if _fits(statement, texts):
             best, best_rank = statement, rank
     return best
+
+
+def says(statement: LogStatement, message: str) -> bool:
+    """Whether it can have written a message."""
+    return _fits(statement, _texts(message.strip()))
+
+
+def _texts(message: str) -> tuple[str, str]:
+    """All of it, and its first line; with spaces around, as what is logged between spaces may be nothing."""
+    first_line = message.partition("\n")[0].rstrip()
+    return f" {message} ", f" {first_line} "
+
+
+def _fits(statement: LogStatement, texts: tuple[str, str]) -> bool:
+    whole, first_line = texts
+    return all(literal in whole for literal in statement.literals) and bool(
+        statement.pattern.fullmatch(whole) or statement.pattern.fullmatch(first_line)
+    )
 
 
 def _same_logger(record: str, statement: str) -> bool | None:
