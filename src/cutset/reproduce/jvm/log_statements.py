@@ -1,13 +1,13 @@
 """The program's logging calls as patterns, and which of them wrote a record.
 
 Many layouts print where a statement is, as `Class@line`, `Class(line)`, `File.java:line` or `(File.java:method(line))`:
-the statement there is the one, if its text fits. Otherwise the text tells, and the logger, whose name layouts abbreviate
-in many ways: `o.a.z.server.Foo`, `server.Foo`, `Foo`. Some programs' loggers put a prefix before each message.
+the statement there is the one, if its text fits. Otherwise the text tells, and the logger, whose name is abbreviated in
+many ways: `o.a.z.server.Foo`, `server.Foo`, `Foo`. Some programs' loggers put a prefix before each message.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
