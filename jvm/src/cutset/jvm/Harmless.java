@@ -10,9 +10,13 @@ public final class Harmless {
         "java/lang/invoke/", "java/lang/ref/", "java/lang/annotation/", "java/lang/runtime/", "java/math/", "java/time/",
         "java/util/function/", "java/util/stream/", "java/util/regex/", "java/util/concurrent/atomic/",
         "java/util/logging/", "org/slf4j/", "org/apache/log4j/", "org/apache/logging/", "org/apache/commons/logging/",
-        "ch/qos/logback/", "com/typesafe/scalalogging/", "com/google/common/collect/", "scala/", "kotlin/",
+        "ch/qos/logback/", "com/typesafe/scalalogging/", "com/google/common/collect/", "com/google/protobuf/",
+        "scala/", "kotlin/",
     };
-    private static final String[] BUT_PACKAGES = {"scala/concurrent/", "scala/io/", "scala/sys/process/", "kotlin/io/"};
+    private static final String[] BUT_PACKAGES = {
+        "com/google/protobuf/Coded", "com/google/protobuf/Parser", "com/google/protobuf/BlockingRpc", "scala/concurrent/",
+        "scala/io/", "scala/sys/process/", "kotlin/io/",
+    };
     private static final Set<String> CLASSES = set(
             "java/lang/Object", "java/lang/Class", "java/lang/String", "java/lang/CharSequence", "java/lang/Comparable",
             "java/lang/Iterable", "java/lang/AbstractStringBuilder", "java/lang/StringBuilder", "java/lang/StringBuffer",
@@ -40,8 +44,7 @@ public final class Harmless {
     public static boolean is(String owner, String name) {
         if (owner.startsWith("[")) return true; // `clone` of an array
         if (BUT_CALLS.contains(owner + "." + name)) return false;
-        if (CLASSES.contains(owner) || name.equals("<init>") && soundsThrown(owner)) return true;
-        if (owner.startsWith("java/lang/") && soundsThrown(owner)) return true;
+        if (CLASSES.contains(owner) || soundsThrown(owner)) return true;
         if (owner.startsWith("java/util/") && owner.indexOf('/', 10) < 0) return !NO_COLLECTIONS.contains(owner);
         return startsWithAny(owner, PACKAGES) && !startsWithAny(owner, BUT_PACKAGES);
     }

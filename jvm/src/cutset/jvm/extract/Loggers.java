@@ -13,6 +13,7 @@ import org.objectweb.asm.tree.analysis.SourceValue;
 
 /** Names of loggers, by the field they are in. */
 final class Loggers {
+    private final Program program;
     private final Constants constants;
     private final Map<String, Logger> known = new HashMap<>();
 
@@ -21,18 +22,28 @@ final class Loggers {
         boolean isPlain = true; // what it writes begins with the message
     }
 
-    Loggers(Constants constants) {
+    Loggers(Program program, Constants constants) {
+        this.program = program;
         this.constants = constants;
     }
 
     Logger of(SourceValue receiver) {
         AbstractInsnNode origin = Code.only(receiver);
+        if (origin instanceof MethodInsnNode) origin = accessed((MethodInsnNode) origin);
         if (!(origin instanceof FieldInsnNode)) return new Logger();
         FieldInsnNode field = (FieldInsnNode) origin;
         String key = field.owner + "." + field.name;
         Logger logger = known.get(key);
         if (logger == null) known.put(key, logger = read(field));
         return logger;
+    }
+
+    /** What an accessor reads: before Java 11, nested classes need one. */
+    private AbstractInsnNode accessed(MethodInsnNode call) {
+        Code accessor = call.name.startsWith("access$") ? program.code(call.owner, call.name, call.desc) : null;
+        if (accessor == null) return null;
+        for (AbstractInsnNode each : accessor.flow.instructions) if (each instanceof FieldInsnNode) return each;
+        return null;
     }
 
     private Logger read(FieldInsnNode field) {

@@ -1,10 +1,14 @@
 package cutset.jvm.extract;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.ClassNode;
@@ -43,7 +47,7 @@ final class Statements {
     Statements(Program program, Iterable<String> types) {
         this.program = program;
         constants = new Constants(program);
-        loggers = new Loggers(constants);
+        loggers = new Loggers(program, constants);
         for (String name : types) {
             ClassNode type = program.type(name);
             if (type == null) continue;
@@ -140,9 +144,19 @@ final class Statements {
         return LogCall.Style.AS_IS;
     }
 
-    private boolean isOfParameter(SourceValue message, Code code) {
-        Origins origins = Origins.of(Collections.singletonList(message), code, program);
-        return !origins.parameters.isEmpty();
+    /** Whether a parameter is part of it, in whatever way. */
+    private static boolean isOfParameter(SourceValue message, Code code) {
+        Set<AbstractInsnNode> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        Deque<AbstractInsnNode> todo = new ArrayDeque<>(message.insns);
+        while (!todo.isEmpty()) {
+            AbstractInsnNode each = todo.poll();
+            if (code.isParameter(each)) {
+                if (code.parameter(each) >= 0) return true;
+            } else if (seen.add(each)) {
+                for (SourceValue value : code.operands(code.index(each))) todo.addAll(value.insns);
+            }
+        }
+        return false;
     }
 
     private static boolean hasText(String template) {

@@ -10,6 +10,7 @@ import org.objectweb.asm.Handle;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.FieldInsnNode;
 import org.objectweb.asm.tree.IntInsnNode;
 import org.objectweb.asm.tree.InvokeDynamicInsnNode;
@@ -24,6 +25,7 @@ final class Texts {
     static final char PARAMETER = '\u0002'; // then the number of the parameter, as a character
     private static final int DEEPEST = 12; // values of values: of concatenations, local variables, own methods
     private static final Pattern PERCENT = Pattern.compile("%(?:\\d+\\$)?[-#+ 0,(<]*\\d*(?:\\.\\d+)?[tT]?([a-zA-Z%])");
+    private static final Pattern MARK = Pattern.compile("(?s)" + PARAMETER + ".");
     private static final Pattern BRACES = Pattern.compile("(?<!\\\\)\\{\\}");
     private static final Pattern NUMBERED = Pattern.compile("\\{\\d+[^{}]*\\}");
 
@@ -122,7 +124,7 @@ final class Texts {
 
     private String dynamic(InvokeDynamicInsnNode origin, int at) {
         Handle body = Lambdas.body(origin);
-        if (body != null) return returned(program.code(body.getOwner(), body.getName(), body.getDesc()));
+        if (body != null) return withoutMarks(returned(program.code(body.getOwner(), body.getName(), body.getDesc())));
         if (!origin.bsm.getOwner().equals("java/lang/invoke/StringConcatFactory")) return FILLED_IN;
         List<SourceValue> operands = code.operands(at);
         StringBuilder found = new StringBuilder();
@@ -169,35 +171,59 @@ final class Texts {
             case "scala/StringContext.f":
                 return interpolated(Code.only(receiver));
             case "scala/collection/immutable/StringOps$.format$extension":
-            case "scala/collection/immutable/StringOps.format$extension":
+            case "scala/collection/StringOps$.format$extension":
                 return formatted(text(arguments.get(0)));
             case "scala/collection/immutable/StringOps$.stripMargin$extension":
+            case "scala/collection/StringOps$.stripMargin$extension":
                 return text(arguments.get(0));
             case "scala/collection/immutable/StringOps.format":
             case "scala/collection/StringOps.format":
                 return formatted(firstText(Code.only(receiver)));
             default:
-                return isFixed(call) ? returned(program.code(call.owner, call.name, call.desc)) : FILLED_IN;
+                return passedThrough(call, arguments);
         }
     }
 
-    /** Whether it is one of the program's own that gives text and cannot be another class's. */
+    /** Of a method of the program: what it always returns, with the texts it is given. */
+    private String passedThrough(MethodInsnNode call, List<SourceValue> arguments) {
+        if (!call.desc.endsWith(")Ljava/lang/String;") || !program.isAnalysed(call.owner)) return FILLED_IN;
+        boolean isGivenText = call.desc.contains("Ljava/lang/String;)") || isFixed(call); // else it may be overridden
+        if (!isGivenText) return FILLED_IN;
+        Code other = null;
+        for (String each : program.hierarchy.withSupertypes(call.owner))
+            if (other == null) other = program.code(each, call.name, call.desc);
+        StringBuilder found = new StringBuilder(returned(other));
+        for (int at = 0; at < found.length(); at++) {
+            if (found.charAt(at) != PARAMETER) continue;
+            String text = text(arguments.get(found.charAt(at + 1)));
+            found.replace(at, at + 2, text);
+            at += text.length() - 1;
+        }
+        return found.toString();
+    }
+
     private boolean isFixed(MethodInsnNode call) {
-        if (!call.desc.endsWith(")Ljava/lang/String;") || program.type(call.owner) == null) return false;
-        if (call.getOpcode() == Opcodes.INVOKESTATIC || (program.type(call.owner).access & Opcodes.ACC_FINAL) != 0) return true;
+        if (call.getOpcode() == Opcodes.INVOKESTATIC) return true;
+        ClassNode type = program.type(call.owner);
+        if (type == null || (type.access & Opcodes.ACC_FINAL) != 0) return type != null;
         int fixed = Opcodes.ACC_FINAL | Opcodes.ACC_PRIVATE;
-        return program.type(call.owner).methods.stream()
+        return type.methods.stream()
                 .anyMatch(each -> each.name.equals(call.name) && each.desc.equals(call.desc) && (each.access & fixed) != 0);
     }
 
+    /** With marks for its parameters. */
     private String returned(Code other) {
         if (other == null) return FILLED_IN;
-        Texts texts = new Texts(program, constants, other, false, depth + 1);
+        Texts texts = new Texts(program, constants, other, true, depth + 1);
         List<String> found = new ArrayList<>();
         for (int k = 0; k < other.flow.instructions.length; k++)
             if (other.flow.instructions[k].getOpcode() == Opcodes.ARETURN && other.isReached(k))
                 found.add(texts.text(other.operands(k).get(0)));
         return found.isEmpty() ? FILLED_IN : common(found);
+    }
+
+    private static String withoutMarks(String text) {
+        return MARK.matcher(text).replaceAll(FILLED_IN);
     }
 
     /** Of a builder, what is appended to it up to an instruction; of a message's object, the text it is made of. */
