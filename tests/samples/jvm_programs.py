@@ -74,6 +74,7 @@ class If:
     fields: Sequence[str] = ()
     calls: Sequence[str] = ()  # labels
     parameters: Sequence[int] = ()
+    negated: bool = False  # to whoever runs it
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from tests.samples.jvm_programs import EXCEPTIONS, IO, Attempt, If, Invoke, Log,
 _KINDS = [IO, "java.io.FileNotFoundException", "java.net.SocketException", "java.lang.InterruptedException"]
 _UNCHECKED = ["java.lang.IllegalStateException"]
 _CAUGHT = [*_KINDS, *_UNCHECKED, "java.lang.Exception", "java.lang.RuntimeException", ""]
-FIELDS = ["A.x", "A.y"]
+_FIELDS = ["A.x", "A.y"]
 _NEVER = "never"  # what a handler throws on that nothing gets to
-UNWRITTEN = "A.not "  # `If` on such a field: if it is not written
 
 
 def is_a(kind: str, caught: str) -> bool:
@@ -78,7 +77,7 @@ class Run:
             case Return():
                 raise _Ended
             case If():
-                if all(self.holds(name) for name in each.fields):
+                if (self.written >= set(each.fields)) != each.negated:
                     self.body(each.body, caught)
             case Attempt():
                 try:
@@ -89,11 +88,6 @@ class Run:
                             self.body(handler, thrown.kind)
                             return
                     raise
-
-    def holds(self, name: str) -> bool:
-        if name.startswith(UNWRITTEN):
-            return name.replace("not ", "") not in self.written
-        return name in self.written
 
 
 def leaving(types: Mapping[str, Type], name: str) -> set[str]:
@@ -123,7 +117,7 @@ def _of_statement(types: Mapping[str, Type], each: object, caught: str) -> Itera
                 kinds = (*each.throws, "java.lang.RuntimeException", "java.lang.Error")
                 yield from (concrete for kind in kinds for concrete in below(kind))
         case Throw():
-            yield each.type
+            yield from below(each.type)
         case Rethrow():
             yield caught
         case Return():
@@ -178,19 +172,20 @@ def _statements(draw, method, methods, count, depth, caught):  # noqa: C901 - on
         case "log":
             return Log(f"message {next(count)}")
         case "put":
-            return Put(draw(st.sampled_from(FIELDS)))
+            return Put(draw(st.sampled_from(_FIELDS)))
         case "throw":
-            return If([Throw(draw(st.sampled_from([*_KINDS, *_UNCHECKED])))], fields=[draw(_tested())])
+            return If([Throw(draw(st.sampled_from([*_KINDS, *_UNCHECKED])))], **draw(_tested()))
         case "return":
-            return If([Return()], fields=[draw(_tested())])
+            return If([Return()], **draw(_tested()))
         case "rethrow":
             return Rethrow()
         case "if":
-            return If(draw(_bodies(method, methods, count, depth=depth - 1, caught=False)), fields=[draw(_tested())])
+            return If(draw(_bodies(method, methods, count, depth=depth - 1, caught=False)), **draw(_tested()))
     caught_types = draw(st.lists(st.sampled_from(_CAUGHT), min_size=1, max_size=2, unique=True))
     handlers = [(kind, draw(_bodies(method, methods, count, depth=depth - 1, caught=True))) for kind in caught_types]
     return Attempt(draw(_bodies(method, methods, count, depth=depth - 1, caught=False)), handlers)
 
 
-def _tested() -> st.SearchStrategy[str]:
-    return st.sampled_from([*FIELDS, *(name.replace("A.", UNWRITTEN) for name in FIELDS)])
+def _tested() -> st.SearchStrategy[dict]:
+    """A field, and whether it must be written, or must not."""
+    return st.fixed_dictionaries({"fields": st.tuples(st.sampled_from(_FIELDS)), "negated": st.booleans()})

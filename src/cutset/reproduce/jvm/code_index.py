@@ -1,7 +1,7 @@
 """What the causal analysis works on: keys of nodes, and the program by who calls, throws and writes."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -59,6 +59,13 @@ class Body(NamedTuple):
     raising: tuple[int, ...]  # calls and throws
     reachable: list[int]  # per block: those that come after it, without exceptions, as bits
 
+    def block_of(self, instruction: int) -> int:
+        """Of a call or throw."""
+        return (self.calls.get(instruction) or self.throws[instruction]).block
+
+    def leads(self, block: int, to: int) -> bool:
+        return block == to or bool(self.reachable[block] >> to & 1)
+
 
 @dataclass(frozen=True)
 class JvmCode:
@@ -73,6 +80,7 @@ class JvmCode:
     _bodies: dict[int, Body] = field(default_factory=dict)
     _writers: dict[int, list[Event]] = field(default_factory=dict)
     _misses: dict[tuple[int, int, int], bool] = field(default_factory=dict)
+    _bypassing: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
     _may: dict[tuple[Types, int], bool] = field(default_factory=dict)
 
     @property
@@ -147,14 +155,36 @@ class JvmCode:
         key = (method, start, block)
         if key not in self._misses:
             blocks = self.body(method).method.blocks
-            seen = {block, start}
-            waiting = [start] if start != block else []
-            for each in waiting:  # grows
-                new = [one for one in blocks[each].successors if one not in seen]
-                seen.update(new)
-                waiting.extend(new)
-            self._misses[key] = any(not blocks[each].successors for each in waiting)
+            self._misses[key] = any(not blocks[each].successors for each in self._without(method, start, block))
         return self._misses[key]
+
+    def bypassing(self, method: int, block: int) -> tuple[int, ...]:
+        """Handlers that lead to a block past a condition that else decides about it."""
+        key = (method, block)
+        if key not in self._bypassing:
+            self._bypassing[key] = tuple(dict.fromkeys(self._find_bypassing(method, block)))
+        return self._bypassing[key]
+
+    def _find_bypassing(self, method: int, block: int) -> Iterator[int]:
+        body = self.body(method)
+        for condition in body.method.blocks[block].conditions:
+            for attempt in body.method.tries:
+                if block in self._without(method, attempt.handler, condition) and any(
+                    attempt.start <= instruction < attempt.end and body.leads(body.block_of(instruction), condition)
+                    for instruction in body.raising
+                ):
+                    yield attempt.handler
+
+    def _without(self, method: int, start: int, block: int) -> list[int]:
+        """The blocks that control gets to from one without another."""
+        blocks = self.body(method).method.blocks
+        seen = {block, start}
+        found = [start] if start != block else []
+        for each in found:  # grows
+            new = [one for one in blocks[each].successors if one not in seen]
+            seen.update(new)
+            found.extend(new)
+        return found
 
     def is_between(self, method: int) -> bool:
         """Whether javac has put the method between a caller and what it calls: accessors, bridges."""

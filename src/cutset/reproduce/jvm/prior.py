@@ -137,7 +137,7 @@ def _control(code: JvmCode, method: int, block: int, *, skipped: bool = False) -
     row = code.body(method).method.blocks[block]
     for condition in row.conditions:
         yield JvmNode(CausalKind.CONDITION, method, condition)
-    for handler in row.handlers:
+    for handler in (*row.handlers, *code.bypassing(method, block)):
         yield JvmNode(CausalKind.HANDLER, method, handler)
     # What is decided further down, at the end of a loop, does not decide about its first turn. And whatever does: if
     # nobody calls the method, it is skipped.
