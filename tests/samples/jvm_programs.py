@@ -50,6 +50,7 @@ class Invoke:
 class Log:
     text: str
     level: str = "error"
+    logger: str = ""
 
 
 @dataclass(frozen=True)
@@ -229,9 +230,10 @@ class _Compiler:
             case Invoke():
                 self.invoke(each, here)
             case Log():
-                self.rows["g"].append([*here, self.strings(each.level), self.strings(each.text), 0, -1])
+                logger = self.strings(each.logger) if each.logger else -1
+                self.rows["g"].append([*here, self.strings(each.level), self.strings(each.text), 0, logger])
             case Throw():
-                site = self.site(f"throw {each.type.rpartition('.')[2]}", here, None) if self.injectable else -1
+                site = self.site(f"throw {each.type.rpartition('.')[2]}", here, each) if self.injectable else -1
                 self.rows["t"].append([*here, [self.strings(each.type)], [], site])
                 return True
             case Rethrow():
@@ -300,11 +302,12 @@ class _Compiler:
     def site(self, expression, here, each) -> int:
         ordinal = self.ordinals.get(expression, 0)
         self.ordinals[expression] = ordinal + 1
-        owner, _, name = each.callee.rpartition(".") if each else ("", "", "")
-        callee = [self.strings(text) for text in (owner, name, each.descriptor if each else "")]
+        thrown = isinstance(each, Throw)
+        owner, _, name = (f"{each.type}.<init>" if thrown else each.callee).rpartition(".")
+        callee = [self.strings(text) for text in (owner, name, "()V" if thrown else each.descriptor)]
         function = self.strings(self.function.rpartition(".")[2])
-        declared = [self.strings(one) for one in each.throws] if each else []
-        what = [int(each is None), [here[0]], *callee, declared]
+        declared = [] if thrown else [self.strings(one) for one in each.throws]
+        what = [int(thrown), [here[0]], *callee, declared]
         self.sites.append([self.number, function, self.strings(expression), ordinal, here[2], *what])
         return len(self.sites) - 1
 

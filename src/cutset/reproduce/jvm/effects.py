@@ -23,13 +23,14 @@ _NO_EXCEPTION = 2  # all else that can happen there, after the exceptions
 
 def effects_of(
     program: JvmProgram,
+    types: ExceptionTypes,
     failure: Sequence[LogRecord],
     kinds: Collection[FaultKind],
     delay_s: float,
+    *,
     arising: Mapping[int, Collection[str]],
 ) -> EffectsOf:
     """`arising` are, by site, the effects that stack traces of the failure log show arising there."""
-    types = ExceptionTypes(program)
     words = failure_words(failure, arising.values())
 
     def of(number: int, wanted: Sequence[str]) -> list[SiteEffect]:

@@ -5,8 +5,9 @@ the whole calling context is known.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 from cutset.model.reproduction.log import LogRecord
 from cutset.reproduce.jvm.printed_traces import Frame, printed_exceptions
@@ -14,8 +15,17 @@ from cutset.reproduce.jvm.tables import JvmProgram
 from cutset.reproduce.logs.recognition import Origin
 
 DEEPEST = 16  # functions of a context, as the agent has them
+_STATEMENT = 4  # lines that a `throw` may go on for, after the one on which its exception was made
 
 FunctionIndex = Mapping[tuple[str, str], tuple[int, ...]]  # rows of functions, by class and name
+
+
+class TraceEnd(NamedTuple):
+    """Where an exception came into the analysed code."""
+
+    origin: Origin
+    message: str
+    callee: str  # the method outside that it came from; "": it is not known, or none
 
 
 def index_functions(program: JvmProgram) -> FunctionIndex:
@@ -25,14 +35,32 @@ def index_functions(program: JvmProgram) -> FunctionIndex:
     return {named: tuple(numbers) for named, numbers in found.items()}
 
 
-def origins(record: LogRecord, program: JvmProgram, functions: FunctionIndex) -> Iterator[Origin]:
+def trace_ends(record: LogRecord, program: JvmProgram, functions: FunctionIndex) -> list[TraceEnd]:
+    found = []
     for exception in printed_exceptions(record.traceback):
-        located = ((frame, _function(frame, program, functions)) for frame in exception.frames)
-        inside = [(frame, number) for frame, number in located if number is not None]
-        if inside and exception.type:
-            frame, number = inside[0]
-            context = _context(program.functions[number].context for _, number in inside)
-            yield Origin(program.functions[number].module, number, frame.line, exception.type, context)
+        rows = [_function(frame, program, functions) for frame in exception.frames]
+        at = next((place for place, row in enumerate(rows) if row is not None), None)
+        if at is not None and exception.type and (row := rows[at]) is not None:
+            context = _context(program.functions[one].context for one in rows if one is not None)
+            module, line = program.functions[row].module, exception.frames[at].line
+            callee = exception.frames[at - 1].method if at else ""
+            found.append(TraceEnd(Origin(module, row, line, exception.type, context), exception.message, callee))
+    return found
+
+
+def sites_at(end: TraceEnd, program: JvmProgram, sites_of: Mapping[int, Sequence[int]]) -> list[int]:
+    """Calls on the line from which it came, of the method that the trace names if one is; or its `throw` statement."""
+    origin = end.origin
+    kind = origin.type.rpartition(".")[2]
+    calls, throws = [], []
+    for number in sites_of.get(origin.function, ()):
+        row, site = program.site_rows[number], program.sites[number]
+        if not row.is_raise and row.line == origin.line:
+            calls.append(number)
+        elif row.is_raise and 0 <= row.line - origin.line <= _STATEMENT and site.expression == f"throw {kind}":
+            throws.append(number)
+    named = [number for number in calls if program.strings[program.site_rows[number].callee_name] == end.callee]
+    return throws[:1] if throws and not end.callee else named or calls
 
 
 def _function(frame: Frame, program: JvmProgram, functions: FunctionIndex) -> int | None:

@@ -30,13 +30,16 @@ class Sighting:
 
 
 def sightings(record: LogRecord, statements: StatementIndex, origins: Iterable[Origin]) -> list[Sighting]:
+    return seen_by(statement_of(record, statements), origins)
+
+
+def seen_by(statement: LogStatement | None, origins: Iterable[Origin]) -> list[Sighting]:
     """By its statement, and by its traceback; none if the analysed code has no part in the record.
 
     They are two, as the same message may come without a traceback, and as another thread's can be taken for its own. A
     key is the same for the same cause at the same place.
     """
     found = tuple(origins)
-    statement = statement_of(record, statements)
     seen = [Sighting(statement.key, statement)] if statement else []
     return [*seen, Sighting(f"raised at {found[0]}", None, found)] if found else seen
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutset.reproduce.jvm.printed_traces import (
-    begins_thread,
     Frame,
     PrintedException,
+    begins_thread,
     frame_of,
     named_at_end,
     names_exception,

@@ -1,0 +1,68 @@
+import pytest
+
+from cutset.reproduce.jvm.usual_failures import (
+    IO,
+    reaches_out,
+    throws_unchecked,
+    usual_failures,
+    usual_words,
+    wrong_value,
+)
+
+
+def test_the_same_type_says_another_thing_of_a_disk_and_of_a_network():
+    assert usual_words(IO, "java.nio.channels.FileChannel", "force") == "No space left on device"
+    assert usual_words(IO, "java.nio.channels.SocketChannel", "write") == "Connection reset by peer"
+    assert usual_words("java.lang.InterruptedException", "java.lang.Thread", "sleep") == ""
+
+
+def test_sockets_fail_in_ways_of_their_own():
+    assert ("java.net.SocketTimeoutException", "Read timed out") in usual_failures("java.net.Socket", "read")
+    assert ("java.net.ConnectException", "Connection refused") in usual_failures("java.net.Socket", "connect")
+    assert usual_failures("java.net.ServerSocket", "bind") == [("java.net.BindException", "Address already in use")]
+
+
+def test_what_is_not_declared_is_thrown_by_calls_that_are_known_for_it():
+    rejected = "java.util.concurrent.RejectedExecutionException"
+    assert throws_unchecked(rejected, "java.util.concurrent.Executor", "execute")
+    assert not throws_unchecked(rejected, "java.util.concurrent.Executor", "toString")
+    assert throws_unchecked("com.google.protobuf.FooException", "com.google.protobuf.Parser", "parse")
+    assert not throws_unchecked("java.lang.NullPointerException", "java.util.Date", "getTime")
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "declared"),
+    [
+        ("java.net.Socket", "close", [IO]),
+        ("java.io.File", "delete", []),
+        ("java.util.concurrent.locks.Lock", "lock", []),
+        ("com.db.Client", "ask", ["java.sql.SQLException"]),
+    ],
+)
+def test_calls_that_wait_for_something_reach_out(owner, name, declared):
+    assert reaches_out(owner, name, declared)
+
+
+def test_others_do_not():
+    assert not reaches_out("java.util.concurrent.atomic.AtomicLong", "incrementAndGet", [])
+    assert not reaches_out("com.google.common.base.Joiner", "join", [])
+
+
+@pytest.mark.parametrize(
+    ("name", "returned", "effect"),
+    [
+        ("read", "I", "return(-1)"),
+        ("delete", "Z", "return(false)"),
+        ("write", "I", "return(0)"),
+        ("readLine", "Ljava/lang/String;", "return(null)"),
+    ],
+)
+def test_a_wrong_value_is_of_the_type_that_is_returned(name, returned, effect):
+    value = wrong_value("java.io.File", name, returned)
+    assert value is not None
+    assert value[0] == effect
+
+
+def test_where_nothing_is_returned_nothing_can_be_wrong():
+    assert wrong_value("java.io.FileInputStream", "<init>", "V") is None
+    assert wrong_value("java.net.Socket", "close", "V") is None
