@@ -27,6 +27,7 @@ def to_document(result: ReproductionResult) -> dict[str, Any]:
             "sources": list(result.case.sources),
             "command": list(result.case.command),
             "oracle": result.case.oracle,
+            "language": result.case.language,
         },
         "best": result.best and _reproduction(result.best),
         "first_found": result.first_found and _reproduction(result.first_found),

@@ -24,6 +24,7 @@ def test_the_document_has_everything_and_is_json(tmp_path: Path) -> None:
         "sources": ["diskqueue"],
         "command": ["python", "workload.py"],
         "oracle": "log:kept 3",
+        "language": "python",
     }
     (told,) = document["best"]["faults"]
     assert told["what"] == "`file.write` raises `OSError(28, 'No space left on device')`"
