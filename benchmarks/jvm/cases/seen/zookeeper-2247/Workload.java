@@ -18,10 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/** Three servers in one process, and a client that keeps orders in them: Workload ORDERS BYTES FIRST-SERVER. */
+/** Servers in one process, and a client that keeps orders in them: Workload ORDERS BYTES FIRST-SERVER SERVERS. */
 public class Workload {
     private static final Logger LOG = LoggerFactory.getLogger(Workload.class);
-    private static final int SERVERS = 3;
     private static final int SESSION_MS = 3000;
     private static final long PATIENCE_MS = 7000; // for one order: an election takes less, and each server is tried
 
@@ -59,24 +58,25 @@ public class Workload {
     public static void main(String[] arguments) throws Exception {
         int orders = Integer.parseInt(arguments[0]);
         byte[] content = new byte[Integer.parseInt(arguments[1])];
-        List<Integer> ports = freePorts(3 * SERVERS);
+        int count = Integer.parseInt(arguments[3]);
+        List<Integer> ports = freePorts(3 * count);
         StringBuilder members = new StringBuilder();
         List<String> clients = new ArrayList<>();
-        for (int id = 1; id <= SERVERS; id++) {
+        for (int id = 1; id <= count; id++) {
             int first = 3 * (id - 1);
             String client = "127.0.0.1:" + ports.get(first + 2);
             members.append(String.format("server.%d=127.0.0.1:%d:%d:participant;%s%n", id, ports.get(first), ports.get(first + 1), client));
             clients.add(client);
         }
         List<Server> servers = new ArrayList<>();
-        // The first two need each other, so that the leader is 3 in each run.
-        for (int[] together : new int[][] {{3, 2}, {1}}) {
-            for (int id : together) {
-                Server server = new Server(id);
-                server.start(configured(id, members.toString()));
-                servers.add(server);
+        // The last two need each other, so that the leader is the last one in each run; the others follow.
+        for (int id = count; id >= 1; id--) {
+            Server server = new Server(id);
+            server.start(configured(id, members.toString()));
+            servers.add(server);
+            if (servers.size() >= 2) {
+                await(servers);
             }
-            await(servers);
         }
         int kept = 0;
         try (Client client = new Client(clients, Integer.parseInt(arguments[2]) - 1)) {
