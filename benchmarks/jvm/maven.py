@@ -1,6 +1,7 @@
 """Jars by their exact coordinates, from Maven Central, once: what is there is in `~/.cache/cutset/maven`."""
 
 import hashlib
+import os
 import tempfile
 import urllib.error
 import urllib.request
@@ -8,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-CENTRAL = "https://repo.maven.apache.org/maven2"
-CACHE = Path.home() / ".cache" / "cutset" / "maven"
+CENTRAL = os.environ.get("CUTSET_MAVEN", "https://repo.maven.apache.org/maven2")  # or a mirror of it
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cutset" / "maven"
 AT_ONCE = 8
 TIMEOUT_S = 60
 

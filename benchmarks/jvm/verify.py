@@ -7,13 +7,16 @@ good.log, --count shows the sites that are visited, with their calling contexts.
 
 import argparse
 import asyncio
+import json
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +32,14 @@ from benchmarks.jvm.maven import CACHE
 from cutset.model.reproduction.event import OracleAnswer
 from cutset.model.reproduction.site import SiteFault
 from cutset.reproduce.jvm.harness import JvmHarness
+from cutset.reproduce.jvm.jar import jvm_jar
+from cutset.reproduce.jvm.tables import JvmProgram, read_tables
 from cutset.reproduce.oracle.expression import judge
 from cutset.reproduce.rounds.harness import ArmedRound
 from cutset.reproduce.rounds.runner import RoundRecord, how_it_ended, run_round
 from cutset.reproduce.settings import FailureCase
 
 ENVIRONMENTS = Path(tempfile.gettempdir(), "cutset-case-environments")
-ANALYSED = ENVIRONMENTS / "_analysed"
 COLUMNS = ("case", "no fault", "truth", "wrong occurrence", "wrong site", "fixed")
 
 
@@ -71,7 +75,7 @@ def check_case(known: JavaFailure, runs: int) -> tuple[list[str], bool]:
     for check in checks_of(known):
         right = fired = 0
         for _ in range(runs):
-            symptom, record, why = run(known, check.case, check.fault)
+            symptom, record, why = run(check.case, check.fault)
             right += symptom == check.symptom
             fired += record.fired is not None
             print(f"  {known.name} {check.name}: fired {bool(record.fired)}: {why}", flush=True)
@@ -105,21 +109,21 @@ def write_logs(known: JavaFailure) -> None:
     if not known.published:
         wanted["failure.log"] = differently, {**told["ground_truth"], **other}, True
     for name, (driven, fault, symptom) in wanted.items():
-        shown, record, why = run(known, driven, fault)
+        shown, record, why = run(driven, fault)
         if shown is not symptom:
             raise SystemExit(f"{known.name}: no {name} written: {why}; fired: {bool(record.fired)}; {record.folder}")
         (known.folder / name).write_text(cleaned(record, known))
         shutil.rmtree(record.folder)
 
 
-def run(known: JavaFailure, case: FailureCase, fault: Mapping[str, Any] | None) -> tuple[bool, RoundRecord, str]:
+def run(case: FailureCase, fault: Mapping[str, Any] | None) -> tuple[bool, RoundRecord, str]:
     """Whether it shows the symptom, how it went, why."""
     plan = ArmedRound(records_visits=False, records_functions=False)
     if fault:
         within = fault.get("within", "")
         armed = SiteFault(0, fault["occurrence"], fault["exception"], within)
         # Contexts are made of what is analysed.
-        analysed = known.front_end.read_program(case, cache=ANALYSED).paths if within else ()
+        analysed = tables(case.sources, case.drivers, case.search_path).paths if within else ()
         plan = ArmedRound([(0, parse_site(fault["site"]))], (armed,), analysed=analysed)
     return asyncio.run(_judged(case, plan))
 
@@ -143,7 +147,7 @@ def cleaned(record: RoundRecord, known: JavaFailure) -> str:
 
 def count(known: JavaFailure) -> None:
     case = known.affected_case(ENVIRONMENTS)
-    program = known.front_end.read_program(case, cache=ANALYSED)
+    program = tables(case.sources, case.drivers, case.search_path)
     plan = ArmedRound(list(enumerate(program.sites)), analysed=program.paths)
     _, record, why = asyncio.run(_judged(case, plan))
     print(f"{known.name}: {why}; {len(record.visits)} visits")
@@ -156,6 +160,18 @@ def count(known: JavaFailure) -> None:
         for within, times in contexts.get(number, Counter()).most_common():
             print(f"       {times:6} {within}")
     shutil.rmtree(record.folder)
+
+
+@cache
+def tables(sources: Sequence[str], drivers: Sequence[str], class_path: Sequence[str]) -> JvmProgram:
+    with tempfile.TemporaryDirectory() as folder:
+        request, out = Path(folder, "request.json"), Path(folder, "out.jsonl")
+        named = [source if Path(source).exists() else f"package:{source}" for source in sources]
+        asked = {"sources": named, "drivers": drivers, "class_path": class_path}
+        request.write_text(json.dumps(asked))
+        command = ["java", "-Xmx2g", "-jar", jvm_jar(), "extract", request, out]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return read_tables(out)
 
 
 def parse_arguments() -> argparse.Namespace:
