@@ -6,10 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.samples.java_samples import built_jar, compiled_sample, java_site
 from tests.samples.small_programs import read_app
 from tests.samples.toy_language import ToyFrontEnd, toy_case
 
 from cutset.model.reproduction.site import Site, SiteFault
+from cutset.reproduce.jvm.harness import JvmHarness
 from cutset.reproduce.python.harness import PythonHarness
 from cutset.reproduce.rounds.harness import ArmedRound, Harness, Workload
 from cutset.reproduce.rounds.runner import RoundRecord, run_round
@@ -29,7 +31,14 @@ def toy(folder: Path) -> tuple[Harness, Workload, Site, str]:
     return front_end, case.workload, front_end.read_program(case).sites[0], "fail()"
 
 
-both = pytest.mark.parametrize("laboratory", [python, toy])
+def jvm(folder: Path) -> tuple[Harness, Workload, Site, str]:
+    built_jar()
+    command = ("java", "-Xmx64m", "-cp", str(compiled_sample("store")), "store.Store", "write")
+    site = java_site("store.Store::put::OutputStream.write")
+    return JvmHarness(), Workload(command, 20), site, 'java.io.IOException("full")'
+
+
+every = pytest.mark.parametrize("laboratory", [python, toy, jvm])
 
 
 def a_round(laboratory: Laboratory, folder: Path, *occurrences: int, ground: tuple[int, ...] = ()) -> RoundRecord:
@@ -38,7 +47,7 @@ def a_round(laboratory: Laboratory, folder: Path, *occurrences: int, ground: tup
     return asyncio.run(run_round(workload, ArmedRound([(0, site)], window, first), folder / "round", harness))
 
 
-@both
+@every
 def test_without_a_fault_visits_are_recorded_in_order(tmp_path: Path, laboratory: Laboratory):
     record = a_round(laboratory, tmp_path)
     assert record.succeeded
@@ -47,7 +56,7 @@ def test_without_a_fault_visits_are_recorded_in_order(tmp_path: Path, laboratory
     assert [visit.log_lines for visit in record.visits] == sorted(visit.log_lines for visit in record.visits)
 
 
-@both
+@every
 def test_the_first_fault_of_a_window_that_occurs_fires_and_no_other(tmp_path: Path, laboratory: Laboratory):
     record = a_round(laboratory, tmp_path, 4, 2)
     assert record.fired is not None
@@ -55,26 +64,26 @@ def test_the_first_fault_of_a_window_that_occurs_fires_and_no_other(tmp_path: Pa
     assert record.fired.stack
 
 
-@both
+@every
 def test_any_occurrence_is_the_first_that_comes(tmp_path: Path, laboratory: Laboratory):
     record = a_round(laboratory, tmp_path, 0)
     assert record.fired is not None
     assert record.fired.fault.occurrence == 1
 
 
-@both
+@every
 def test_what_does_not_occur_does_not_fire(tmp_path: Path, laboratory: Laboratory):
     assert a_round(laboratory, tmp_path, 99).fired is None
 
 
-@both
+@every
 def test_faults_of_the_ground_fire_as_well(tmp_path: Path, laboratory: Laboratory):
     record = a_round(laboratory, tmp_path, 99, ground=(3,))
     assert record.fired is None
     assert [firing.fault.occurrence for firing in record.fired_ground] == [3]
 
 
-@both
+@every
 def test_contexts_if_they_are_told_begin_with_the_function_of_the_site_and_count(
     tmp_path: Path, laboratory: Laboratory
 ):
@@ -82,10 +91,11 @@ def test_contexts_if_they_are_told_begin_with_the_function_of_the_site_and_count
     site = laboratory(tmp_path)[2]
     told = [visit for visit in record.visits if visit.within]
     assert [visit.nth for visit in told] == list(range(1, len(told) + 1))
-    assert {visit.within.split(" < ")[0] for visit in told} <= {f"{Path(site.path).name}:{site.function}"}
+    file, function = Path(site.path), site.function
+    assert {visit.within.split(" < ")[0] for visit in told} <= {f"{file.name}:{function}", f"{file.stem}.{function}"}
 
 
-@both
+@every
 def test_functions_that_ran_if_they_are_told_are_of_analysed_files(tmp_path: Path, laboratory: Laboratory):
     record = a_round(laboratory, tmp_path)
     harness, _, site, _ = laboratory(tmp_path)
@@ -93,7 +103,7 @@ def test_functions_that_ran_if_they_are_told_are_of_analysed_files(tmp_path: Pat
     assert harness.executed(tmp_path / "gone") == {}
 
 
-@both
+@every
 def test_the_folder_of_a_round_tells_its_visits_later(tmp_path: Path, laboratory: Laboratory):
     record = a_round(laboratory, tmp_path)
     harness = laboratory(tmp_path)[0]
@@ -101,7 +111,7 @@ def test_the_folder_of_a_round_tells_its_visits_later(tmp_path: Path, laboratory
     assert harness.visit_counts(record.folder) == {0: 5}
 
 
-@both
+@every
 def test_a_site_that_is_still_there_is_located(tmp_path: Path, laboratory: Laboratory):
     harness, workload, site, _ = laboratory(tmp_path)
     assert [place.line for place in harness.locate({site: ()}, [], workload, None).places[site]] == [site.line]

@@ -6,8 +6,8 @@ import pytest
 from tests.samples.small_programs import read_app
 
 from cutset.reproduce.python.front_end import PythonFrontEnd
-from cutset.reproduce.rounds.log_clock import LogMoment, log_clock
 from cutset.reproduce.rounds.harness import ArmedRound, Workload
+from cutset.reproduce.rounds.log_clock import LogMoment, log_clock
 from cutset.reproduce.rounds.runner import run_round
 
 APP = "import os\n\ndef visit():\n    os.getpgid(0)\n"
