@@ -22,8 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class Faults {
     private static File out;
-    /** Of sites with faults, what is called there. */
-    private static final Map<Integer, FoundSite> CALLED = new ConcurrentHashMap<>();
+    private static final Map<Integer, LoadedSite> LOADED = new ConcurrentHashMap<>(); // those with faults
 
     private static final Set<String> UNMADE = ConcurrentHashMap.newKeySet(); // what was said of effects
 
@@ -33,25 +32,35 @@ final class Faults {
         out = new File(plan.out);
     }
 
-    static void found(int number, FoundSite site) {
-        CALLED.put(number, site);
+    private static final class LoadedSite {
+        final FoundSite site;
+        final ClassLoader loader; // that finds what the code around it does
+
+        LoadedSite(FoundSite site, ClassLoader loader) {
+            this.site = site;
+            this.loader = loader;
+        }
+    }
+
+    static void found(int number, FoundSite site, ClassLoader loader) {
+        LOADED.put(number, new LoadedSite(site, loader));
     }
 
     /** What the hook gives back: which value in place of the call; 0: none. */
     static int at(int site, int occurrence, Contexts.Context context, int nth, ArmedFault[] faults) {
         for (ArmedFault each : faults) {
             if (each.spent || !each.isOf(occurrence, context == null ? null : context.toString(), nth)) continue;
-            ClassLoader loader = Contexts.loader();
+            LoadedSite loaded = LOADED.get(site);
             Throwable prepared;
             try {
-                prepared = each.effect.prepare(loader);
+                prepared = each.effect.prepare(loaded.loader);
             } catch (ReflectiveOperationException | RuntimeException | LinkageError error) {
                 String problem = "the effect " + each.effect.text + " could not be made: " + error
                         + (error.getCause() == null ? "" : " (" + error.getCause() + ")");
                 if (UNMADE.add(problem)) Record.problem(problem);
                 continue;
             }
-            if (claim(each, occurrence, context, nth)) return each.effect.act(prepared, isInterruptible(site, loader));
+            if (claim(each, occurrence, context, nth)) return each.effect.act(prepared, isInterruptible(loaded));
         }
         return 0;
     }
@@ -88,11 +97,10 @@ final class Faults {
         return true;
     }
 
-    private static boolean isInterruptible(int number, ClassLoader loader) {
-        FoundSite site = CALLED.get(number);
-        return site != null
-                && !site.raise
-                && Effect.isInterruptible(site.calleeOwner, site.calleeName, site.calleeDescriptor, loader);
+    private static boolean isInterruptible(LoadedSite loaded) {
+        FoundSite site = loaded.site;
+        return !site.raise
+                && Effect.isInterruptible(site.calleeOwner, site.calleeName, site.calleeDescriptor, loaded.loader);
     }
 
     /** As in {@code org/a/Foo.java:12 in Foo.run}, innermost frame last. */

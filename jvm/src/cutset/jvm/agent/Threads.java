@@ -7,14 +7,16 @@ import java.util.regex.Pattern;
  * Who is at work: threads by their names, and by families of threads that do the same.
  *
  * <p>A family is told by the thread's name without what is in parentheses, and without what is another in the next
- * run: numbers that say which thread of a pool it is, ports, times and other large numbers, identifiers and paths.
+ * run: numbers that say which thread of a pool it is, ports, times and other large numbers, identifiers, and
+ * files of the run.
  * Numbers that a program gives to its parts stay: {@code SyncThread:3}, {@code QuorumPeer[myid=1]}.
  */
 final class Threads {
     private static final int REMEMBERED = 50_000; // lest a program that names each thread anew fills the memory
 
     private static final Pattern PARENTHESES = Pattern.compile("\\s*\\([^()]*\\)");
-    private static final Pattern PATH = Pattern.compile("(?:/[\\w.+@~=%-]+){2,}/?");
+    private static final Pattern PATH = Pattern.compile(
+            "(?:" + quoted("user.dir") + "|" + quoted("java.io.tmpdir") + ")(?:/[\\w.+@~=%-]+)+/?");
     private static final Pattern IDENTIFIER =
             Pattern.compile("\\b(?=[0-9a-fA-F-]*\\d)(?=[0-9a-fA-F-]*[a-fA-F])[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,})*\\b");
     private static final Pattern OF_POOL =
@@ -27,6 +29,10 @@ final class Threads {
     private static final ConcurrentHashMap<String, Named> KNOWN = new ConcurrentHashMap<>();
 
     private Threads() {}
+
+    private static String quoted(String property) {
+        return Pattern.quote(System.getProperty(property, "/").replaceAll("/+$", ""));
+    }
 
     static final class Named {
         final String name;
@@ -62,7 +68,7 @@ final class Threads {
             before = family;
             family = PARENTHESES.matcher(family).replaceAll("");
         }
-        family = PATH.matcher(family).replaceAll("/*");
+        family = PATH.matcher(family).replaceAll("*");
         family = IDENTIFIER.matcher(family).replaceAll("*");
         family = OF_POOL.matcher(family).replaceAll("$1*");
         family = OF_LOOPS.matcher(family).replaceAll("$1*-*");

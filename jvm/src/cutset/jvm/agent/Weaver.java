@@ -54,7 +54,7 @@ final class Weaver implements ClassFileTransformer {
             reader.accept(type, sites == null && !plan.functions ? ClassReader.SKIP_CODE : 0);
             Integer path = plan.analysed.get(Names.path(type));
             if (path != null) Contexts.add(Names.dotted(name));
-            boolean changed = sites != null && weaveSites(type, sites, redefined == null);
+            boolean changed = sites != null && weaveSites(type, sites, loader, redefined == null);
             if (path != null && plan.functions) changed |= weaveFunctions(type, path);
             if (!changed) return null;
             ClassWriter writer = new ClassWriter(reader, 0);
@@ -66,7 +66,7 @@ final class Weaver implements ClassFileTransformer {
         }
     }
 
-    private boolean weaveSites(ClassNode type, List<PlannedSite> planned, boolean mayAdd) {
+    private boolean weaveSites(ClassNode type, List<PlannedSite> planned, ClassLoader loader, boolean mayAdd) {
         Map<String, FoundSite> found = new HashMap<>();
         for (FoundSite each : SiteFinder.find(type, owner -> false))
             found.put(PlannedSite.key(each.function, each.expression, each.ordinal, each.raise), each);
@@ -77,7 +77,7 @@ final class Weaver implements ClassFileTransformer {
                 continue;
             }
             ArmedFault[] faults = plan.faults.get(each.number);
-            if (faults != null) Faults.found(each.number, site);
+            if (faults != null) Faults.found(each.number, site, loader);
             List<Object> values = faults == null || !mayAdd ? new ArrayList<>() : returnValues(site, faults);
             if (values.isEmpty()) weaveVisits(site, each.number);
             else bridge(type, site, each.number, values);
