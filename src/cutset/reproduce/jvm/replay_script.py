@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cutset.model.reproduction.site import FiredFault
 from cutset.reproduce.jvm.class_path import is_path
-from cutset.reproduce.jvm.harness import agent_plan
+from cutset.reproduce.jvm.harness import JvmHarness, agent_plan
 from cutset.reproduce.jvm.jar import jvm_jar
 from cutset.reproduce.jvm.java_command import is_java, parse_java
 from cutset.reproduce.replay.script import fault_row, script_text
@@ -31,25 +31,27 @@ _NO_CLASS_PATH = "[ -z \"$class_path\" ] || { echo 'replay.sh: here, --class-pat
 _MARK = "CLASS-PATH-OF-THE-REPLAY"  # for a moment, in its place: a word that a shell takes as it is
 
 
-def write_replay(folder: Path, case: FailureCase, faults: Sequence[FiredFault], analysed: Sequence[str] = ()) -> Path:
+def write_replay(folder: Path, case: FailureCase, faults: Sequence[FiredFault]) -> Path:
     """Returns the script. What an earlier replay left in the folder is overwritten."""
     vendor = folder / "vendor"
     shutil.rmtree(vendor, ignore_errors=True)
     copy_needed(ENTRY, vendor)
     copy_file(jvm_jar(), vendor / "cutset/reproduce/jvm" / jvm_jar().name)
+    sources = [_source(name) for name in (*case.sources, *case.drivers)]
     (folder / "replay.py").write_text(
         script_text(
             faults=[fault_row(fault, ()) for fault in faults],
             workload=case.workload,
             oracle=case.oracle,
-            sources=[_source(name) for name in (*case.sources, *case.drivers)],
+            sources=sources,
             entry=ENTRY,
             options="[--java PATH] [--class-path PATH]",
             workload_needs="the workload needs a `java`",
         ),
         encoding="utf-8",
     )
-    (folder / "plan.json").write_text(json.dumps(agent_plan(_plan(faults, analysed), Path(_OUT)), indent=1))
+    located = JvmHarness().locate({fault.site: () for fault in faults}, sources, case.workload, None)
+    (folder / "plan.json").write_text(json.dumps(agent_plan(_plan(faults, located.analysed), Path(_OUT)), indent=1))
     _fill(folder / "ReproductionTest.java", {"FOLDER": json.dumps(str(folder.absolute()))[1:-1]})
     script = folder / "replay.sh"
     _fill(script, _shell(case, faults))
