@@ -1,6 +1,6 @@
 """What the agent costs in the programs that it watches: visits, functions, the start of a JVM, the size of its jar.
 
-    python -m benchmarks.jvm.costs
+python -m benchmarks.jvm.costs
 """
 
 import json

@@ -17,6 +17,7 @@ from cutset.errors import InputError, UsageError
 from cutset.model.reproduction.site import Site, SiteFault, SiteKind, Visit
 from cutset.process.supervise import inherited_environment
 from cutset.reproduce.jvm.jar import find_java, jvm_jar
+from cutset.reproduce.jvm.java_command import is_java
 from cutset.reproduce.jvm.log_dialect import JvmLogs
 from cutset.reproduce.jvm.record import is_loaded, read_counts, read_functions, read_problems, read_visits
 from cutset.reproduce.rounds.firing import read_firing
@@ -112,10 +113,6 @@ class JvmHarness:
             )
         path = os.pathsep.join([str(java.parent), workload.env.get("PATH") or os.environ.get("PATH", os.defpath)])
         return replace(workload, env={**workload.env, "JAVA_HOME": str(java.parent.parent), "PATH": path})
-
-
-def is_java(program: str) -> bool:
-    return Path(program).name in {"java", "java.exe"}
 
 
 def agent_plan(plan: ArmedRound, out: Path) -> dict[str, Any]:
