@@ -1,14 +1,11 @@
 """Programs that were read before, kept by what they were read from: the text of every file, and the code that reads it.
 
-A file has a digest of its content, then the tables of `syntax` as plain tuples, by `marshal`: it makes nothing but
-values, where `pickle` would run what a file tells it to, and is three times as fast as JSON. It is not safe against
-files that somebody has crafted, so that the folder must be its owner's alone; what is damaged is read anew.
+They are the tables of `syntax` as plain tuples, by `marshal`: it makes nothing but values, where `pickle` would run
+what a file tells it to, and is three times as fast as JSON.
 """
 
 import hashlib
 import marshal
-import os
-import stat
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -18,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cutset.model.reproduction.site import Site, SiteKind
+from cutset.reproduce import kept_programs
 from cutset.reproduce.python.syntax import (
     Class,
     CodeEvent,
@@ -33,8 +31,6 @@ from cutset.reproduce.python.syntax import (
     Write,
 )
 
-MOST_BYTES = 500_000_000  # of a folder; a million lines take a fifth of it
-_SUFFIX = ".program"
 _ROWS: Mapping[str, type] = {
     "functions": Function,
     "classes": Class,
@@ -49,7 +45,6 @@ _ROWS: Mapping[str, type] = {
 _KINDS: Mapping[type, type[StrEnum]] = {CodeEvent: EventKind, Guard: GuardKind, Site: SiteKind}  # of the field `kind`
 _NAMES = {row: [field.name for field in fields(row)] for row in (*_ROWS.values(), Module)}
 _VALUES = {row: attrgetter(*names) for row, names in _NAMES.items()}
-_DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 def program_key(files: Iterable[tuple[str, str, bool, str]]) -> str:
@@ -69,46 +64,18 @@ def _own_code() -> str:
 
 def load(folder: Path, key: str) -> PythonProgram | None:
     """None if it is not there, or is not what was put there."""
-    path = folder / f"{key}{_SUFFIX}"
-    try:
-        if not _is_ours_alone(folder):
-            return None
-        content = path.read_bytes()
-        if hashlib.sha256(content[_DIGEST_BYTES:]).digest() != content[:_DIGEST_BYTES]:
-            return None
-        program = _program(marshal.loads(memoryview(content)[_DIGEST_BYTES:]))  # noqa: S302 - ours, and only values
-        os.utime(path)  # it was of use
-    except (OSError, ValueError, TypeError, EOFError, KeyError):
+    content = kept_programs.load(folder, key)
+    if content is None:
         return None
-    return program
+    try:
+        return _program(marshal.loads(content))  # noqa: S302 - ours, and only values
+    except (ValueError, TypeError, EOFError, KeyError):
+        return None
 
 
 def save(folder: Path, key: str, program: PythonProgram) -> None:
     """If it can be; the oldest go if there are too many."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _is_ours_alone(folder):
-            return
-        content = marshal.dumps(_plain(program))
-        unfinished = folder / f"{key}.{os.getpid()}"
-        unfinished.write_bytes(hashlib.sha256(content).digest() + content)
-        unfinished.replace(folder / f"{key}{_SUFFIX}")
-        _make_room(folder)
-    except OSError:
-        return
-
-
-def _is_ours_alone(folder: Path) -> bool:
-    found = folder.stat()
-    return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-
-
-def _make_room(folder: Path) -> None:
-    kept = 0
-    for path in sorted(folder.glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True):
-        kept += path.stat().st_size
-        if kept > MOST_BYTES:
-            path.unlink(missing_ok=True)
+    kept_programs.save(folder, key, marshal.dumps(_plain(program)))
 
 
 def _plain(program: PythonProgram) -> dict[str, Any]:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from cutset.reproduce.python import program_cache
+from cutset.reproduce import kept_programs
 from cutset.reproduce.python.program_cache import load, program_key, save
 from cutset.reproduce.python.source import read_program
 from cutset.reproduce.python.syntax import PythonProgram
@@ -94,7 +94,7 @@ def test_the_oldest_go_if_there_are_too_many(source: Path, monkeypatch: pytest.M
     cache = source / "cache"
     program = read(source, cache)
     [kept] = cache.iterdir()
-    monkeypatch.setattr(program_cache, "MOST_BYTES", 2 * kept.stat().st_size)
+    monkeypatch.setattr(kept_programs, "MOST_BYTES", 2 * kept.stat().st_size)
     os.utime(kept, (1, 1))
     for key in ("one", "two"):
         save(cache, key, program)
