@@ -177,14 +177,15 @@ class _Compiler:
         self.instruction = 0
         self.labels: dict[str, int] = {}
         self.ordinals: dict[str, int] = {}
-        self.open: list[int] = []
+        self.open: list[int] = []  # blocks from which control gets to the next one
 
     def method(self, owner: int, name: str, declared: Declared) -> dict:
         first = self.number * 100 + 1
         if not declared.access & 0x400:
-            self.block([], [])
-            self.statements(declared.body, [], [])
+            self.block()
+            self.statements(declared.body)
             self.rows["r"].append([len(self.rows["b"]) - 1, self.line, [], [], None])
+            self.dominate()
         return {
             "c": owner,
             "n": self.strings(name),
@@ -199,32 +200,51 @@ class _Compiler:
     def line(self) -> int:
         return self.number * 100 + 1 + self.instruction
 
-    def block(self, conditions, handlers) -> int:
-        """Control gets there from the blocks that are open."""
+    def block(self) -> int:
         number = len(self.rows["b"])
-        self.rows["b"].append([self.line, list(conditions), list(handlers), []])
+        self.rows["b"].append([self.line, [], [], []])
         for each in self.open:
             self.rows["b"][each][3].append(number)
         self.open = [number]
         return number
 
-    def statements(self, body, conditions, handlers) -> bool:
-        """Whether they end what they are in. What comes after a condition that may end it depends on it."""
-        conditions = list(conditions)
-        for each in body:
-            ends = self.statement(each, conditions, handlers)
-            if ends and not isinstance(each, If | Attempt):
-                self.open = []
-            if isinstance(each, If) and ends:
-                conditions.append(self.condition)
-                self.block(conditions, handlers)
-            elif ends:
-                return True
-        return False
+    def dominate(self) -> None:
+        """Which conditions decide about each block, and which handlers alone lead to it."""
+        blocks = self.rows["b"]
+        handlers = {row[2] for row in self.rows["y"]}
+        plain = self.reached(0)
+        for number, block in enumerate(blocks):
+            block[1] = [
+                condition
+                for condition, row in enumerate(blocks)
+                if len(row[3]) > 1
+                and any(self.always(one, number) for one in row[3])
+                and (condition == number or not self.always(condition, number))
+            ]
+            block[2] = [] if number in plain else [one for one in sorted(handlers) if number in self.reached(one)]
 
-    def statement(self, each, conditions, handlers) -> bool:  # noqa: C901 - one case per kind
+    def reached(self, start: int, without: int = -1) -> set[int]:
+        found = {start} - {without}
+        waiting = list(found)
+        for each in waiting:  # grows
+            new = set(self.rows["b"][each][3]) - found - {without}
+            found |= new
+            waiting.extend(new)
+        return found
+
+    def always(self, start: int, block: int) -> bool:
+        """Whether all ways from one block to the end lead through another."""
+        return all(self.rows["b"][each][3] for each in self.reached(start, without=block))
+
+    def statements(self, body, handler=-1) -> None:
+        for each in body:
+            if not self.open:
+                return  # nothing gets there
+            self.statement(each, handler)
+
+    def statement(self, each, handler) -> None:  # noqa: C901 - one case per kind
         here = [self.instruction, len(self.rows["b"]) - 1, self.line]
-        if not isinstance(each, If | Attempt):
+        if not isinstance(each, Attempt):
             self.instruction += 1
         match each:
             case Invoke():
@@ -235,10 +255,10 @@ class _Compiler:
             case Throw():
                 site = self.site(f"throw {each.type.rpartition('.')[2]}", here, each) if self.injectable else -1
                 self.rows["t"].append([*here, [self.strings(each.type)], [], site])
-                return True
+                self.open = []
             case Rethrow():
-                self.rows["t"].append([*here, [], [handlers[-1]], -1])
-                return True
+                self.rows["t"].append([*here, [], [handler], -1])
+                self.open = []
             case Put():
                 calls, fields = self.named(each.calls), list(map(self.strings, each.fields))
                 self.rows["w"].append([*here, self.strings(each.field), calls, fields])
@@ -247,43 +267,34 @@ class _Compiler:
             case Return():
                 calls, fields = self.named(each.calls), list(map(self.strings, each.fields))
                 self.rows["r"].append([*here[1:], calls, fields, each.constant])
-                return True
+                self.open = []
             case If():
-                return self.condition_of(each, here, conditions, handlers)
+                calls, fields = self.named(each.calls), list(map(self.strings, each.fields))
+                self.rows["q"].append([*here[1:], fields, calls, [], list(each.parameters)])
+                self.block()
+                self.statements(each.body, handler)
+                self.open = [*self.open, here[1]]
+                self.block()
             case Attempt():
-                return self.attempt(each, conditions, handlers)
-        return False
+                self.attempt(each, handler)
 
-    def condition_of(self, each, here, conditions, handlers) -> bool:
-        self.instruction += 1
-        calls, fields = self.named(each.calls), list(map(self.strings, each.fields))
-        self.rows["q"].append([*here[1:], fields, calls, [], list(each.parameters)])
-        self.block([*conditions, here[1]], handlers)
-        ends = self.statements(each.body, [*conditions, here[1]], handlers)
-        self.condition = here[1]
-        self.open.append(here[1])
-        if not ends:
-            self.block(conditions, handlers)
-        return ends
-
-    def attempt(self, each, conditions, handlers) -> bool:
+    def attempt(self, each, outer) -> None:
         start = self.instruction
-        self.block(conditions, handlers)
-        ended = self.statements(each.body, conditions, handlers)
+        self.block()
+        self.statements(each.body, outer)
         end, after = self.instruction, self.open
-        inner = []
+        tries = []
         for kind, body in each.handlers:
             self.open = []
-            handler = self.block(conditions, handlers)
-            self.rows["b"][handler][2] = [handler]
-            inner.append([start, end, handler, self.strings(kind) if kind else -1])
-            ended &= self.statements(body, conditions, [handler])
-            after = after + self.open
+            handler = self.block()
+            tries.append([start, end, handler, self.strings(kind) if kind else -1])
+            self.statements(body, handler)
+            after = [*after, *self.open]
+        # Those of tries in its body come first, those of tries in its handlers are apart from it.
+        self.rows["y"] += tries
         self.open = after
-        self.rows["y"] += inner  # those of tries inside came first
-        if not ended:
-            self.block(conditions, handlers)
-        return ended
+        if after:
+            self.block()
 
     def named(self, labels) -> list[int]:
         return [self.labels[label] for label in labels]
