@@ -2,7 +2,7 @@
 
 import os
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
@@ -83,7 +83,7 @@ def classes_of(entry: str) -> frozenset[str]:
     """By their binary names. An entry that is not there, or that is another kind of file, has none."""
     path = Path(entry)
     if path.is_dir():
-        files: Iterable[str] = (each.relative_to(path).as_posix() for each in path.rglob("*.class"))
+        files: Iterable[str] = _files_in(path)
     elif is_jar(entry):
         with _opened(entry) as archive:
             files = archive.namelist()
@@ -94,6 +94,13 @@ def classes_of(entry: str) -> frozenset[str]:
         for name in files
         if name.endswith(".class") and not name.endswith(_NO_CLASSES) and not name.startswith("META-INF/")
     )
+
+
+def _files_in(folder: Path) -> Iterator[str]:
+    """But for folders that cannot be packages: a class path may have the root of a project, with all that is there."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name.isidentifier()]
+        yield from (Path(place, name).relative_to(folder).as_posix() for name in files)
 
 
 def nested_jars(jar: str) -> list[str]:

@@ -43,17 +43,20 @@ def _index(search_path: Sequence[str]) -> ClassIndex:
 def _named(record: LogRecord, index: ClassIndex) -> set[str]:
     """Entries, once for each log entry: loggers are named like classes, and frames have them."""
     frames = [match[1] for line in record.traceback if (match := _FRAME.match(line))]
-    return {
-        entry
-        for name in filter(None, [record.logger, *frames])
-        for full, entry in index.get(_simple(name), ())
-        if _stands_for(name, full)
-    }
+    return {entry for name in filter(None, [record.logger, *frames]) for entry in _entries(name, index)}
 
 
-def _stands_for(name: str, full: str) -> bool:
+def _entries(name: str, index: ClassIndex) -> list[str]:
+    """Those with a class of this very name, else of one that it may be short for."""
+    alike = index.get(_simple(name), ())
+    return [entry for full, entry in alike if full == name] or [
+        entry for full, entry in alike if _is_short_for(name, full)
+    ]
+
+
+def _is_short_for(name: str, full: str) -> bool:
     """As logs shorten names: `Leader`, `server.Leader`, `o.a.z.server.Leader`."""
-    if full == name or full.endswith(f".{name}"):
+    if full.endswith(f".{name}"):
         return True
     short, long = name.split("."), full.split(".")
     return len(short) == len(long) and all(map(str.startswith, long, short))

@@ -35,7 +35,7 @@ def _others(log: str, records: Sequence[LogRecord], dialect: LogDialect) -> Iter
     raised = [(name, text, where) for where, name, text in dialect.exceptions(lines)]
     for name, text, where in list(reversed(raised))[:MOST_MESSAGES]:
         argument = f"{name}: {_pattern(text)}" if text else name
-        yield ProposedOracle(Check("exception", argument), f"the traceback that ends in line {where}")
+        yield ProposedOracle(Check("exception", argument), f"the stack trace that ends in line {where}")
     alarming = {sanitise(each.message): each for each in records if each.level not in HARMLESS}  # the last of each
     yield from _messages(sorted(alarming.values(), key=lambda each: -each.line)[:MOST_MESSAGES], "")
     yield ProposedOracle(Check("exit", "!0"), "the command exits with an error; a log does not tell")

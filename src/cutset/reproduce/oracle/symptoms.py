@@ -77,7 +77,7 @@ def _exception(argument: str) -> _PlainJudge:
         for where, raised, text in dialect.exceptions(lines):
             if f".{raised}".endswith(f".{name.removeprefix('builtins.')}") and pattern.search(text):
                 return OracleVerdict(OracleAnswer.YES, f"{where}: {_shown(f'{raised}: {text}'.removesuffix(': '))}")
-        return _not_seen(record, f"no traceback ends with `{argument}`")
+        return _not_seen(record, f"no stack trace ends with `{argument}`")
 
     return judge
 

@@ -56,6 +56,13 @@ def test_classes_are_known_by_their_binary_names(tmp_path: Path) -> None:
     assert classes_of(f"{tmp_path}/absent.jar") == frozenset()
 
 
+def test_folders_that_are_no_packages_are_not_looked_into(tmp_path: Path) -> None:
+    class_folder(tmp_path / "a/.git", "X")
+    class_folder(tmp_path / "a/META-INF", "X")
+
+    assert classes_of(class_folder(tmp_path / "a", "org.A")) == {"org.A"}
+
+
 def test_a_class_is_found_where_the_jvm_finds_it(tmp_path: Path) -> None:
     first, second = jar(tmp_path / "1.jar", "org.A"), class_folder(tmp_path / "2", "org.A", "org.deep.B")
 

@@ -28,6 +28,12 @@ def test_a_jar_is_in_question_if_the_log_names_its_classes(entries: list[str], l
     assert (found.name, found.why) == (entries[1], "the failure log names its classes in 2 entries")
 
 
+def test_a_class_of_the_very_name_counts_before_one_that_it_is_short_for(entries: list[str], tmp_path: Path) -> None:
+    folder = class_folder(tmp_path / "project", "classes.Workload", "org.Workload")  # as where the class path has `.`
+
+    assert [each.name for each in proposed_sources([record("Workload")], (), (), [folder, *entries])] == [entries[0]]
+
+
 def test_frames_of_stack_traces_name_classes_too(entries: list[str]) -> None:
     trace = (
         "java.io.IOException: full",

@@ -24,7 +24,7 @@ def proposed(log: str) -> list[tuple[str, str]]:
 def test_the_end_of_the_log_exceptions_and_alarms_are_proposed_the_latest_first_each_kind_once() -> None:
     assert proposed(LOG) == [
         ("log:1 of 2 payments", "the last message of the log"),
-        ('exception:"shop.bank.Refused: no \\[funds\\]"', "the traceback that ends in line 7"),
+        ('exception:"shop.bank.Refused: no \\[funds\\]"', "the stack trace that ends in line 7"),
         ('log:"payment failed \\(for good\\): .* at .*"', "error, line 4"),
         ("log:payment 42 is late", "warning, line 3"),
         ("exit:!0", "the command exits with an error; a log does not tell"),
