@@ -72,12 +72,11 @@ class JavaFailure:
         return JvmFrontEnd()
 
     def can_run(self) -> bool:
-        reasons = {
-            "there is no JDK: `java` and `javac`": not (shutil.which("java") and shutil.which("javac")),
-            f"the published log {self.published} is not there": self.published and not self.published.exists(),
-        }
-        for reason in (each for each, holds in reasons.items() if holds):
-            print(f"{self.name}: skipped, as {reason}")
+        if not has_jdk():
+            print(f"{self.name}: skipped, as there is no JDK: `java` and `javac`")
+            return False
+        if self.published and not self.published.exists():
+            print(f"{self.name}: skipped, as its published log is not there: {self.published}")
             return False
         return True
 
@@ -144,11 +143,10 @@ def with_arguments(known: JavaFailure, case: FailureCase, arguments: Sequence[st
 
 
 def failure_log(known: JavaFailure) -> str:
-    if known.published:
-        with gzip.open(known.published, "rt", encoding="utf-8", errors="replace", newline="\n") as file:
-            return file.read()
-    path = known.folder / "failure.log"  # not there before `verify.py --logs` has made it
-    return path.read_text(errors="replace") if path.exists() else ""
+    """Empty: there is none, as before `verify.py --logs` has made it."""
+    path = known.published or known.folder / "failure.log"
+    content = path.read_bytes() if path.exists() else b""
+    return (gzip.decompress(content) if path.suffix == ".gz" else content).decode(errors="replace")
 
 
 def compiled(known: JavaFailure, place: Path, libraries: Sequence[str]) -> Path:
@@ -166,6 +164,10 @@ def compiled(known: JavaFailure, place: Path, libraries: Sequence[str]) -> Path:
                 raise RuntimeError(f"{known.name}: javac refuses the workload:\n{done.stdout}{done.stderr}")
             shutil.copytree(fresh, classes, dirs_exist_ok=True)
     return classes
+
+
+def has_jdk() -> bool:
+    return bool(shutil.which("java") and shutil.which("javac"))
 
 
 def find_java(version: str, environments: Path) -> str:
