@@ -82,6 +82,7 @@ final class Copies {
         for (AbstractInsnNode each = code(stored.getNext()); each != null; each = code(each.getNext())) {
             boolean isLeaving = each.getOpcode() == Opcodes.ATHROW
                     || each.getOpcode() >= Opcodes.IRETURN && each.getOpcode() <= Opcodes.RETURN;
+            if (isLeaving && before(each) == stored) break; // a handler that does nothing
             if (isLeaving && sameVariable(before(each), stored)) return found.subList(0, found.size() - 1);
             found.add(each);
             if (closesResource && isCall(each, "close")) return found;
