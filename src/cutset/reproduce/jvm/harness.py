@@ -129,8 +129,17 @@ def agent_plan(plan: ArmedRound, out: Path) -> dict[str, Any]:
         "functions": plan.records_functions,
         "analysed": list(dict.fromkeys(plan.analysed or (site.path for _, site in plan.sites))),
         "log": None if plan.log is None else str(plan.log.absolute()),
+        "cache": None if plan.cache is None else str(_cache(plan.cache.absolute())),
         "out": str(out.absolute()),
     }
+
+
+def _cache(folder: Path) -> Path:
+    """Of one version of the agent: another may put other calls into classes."""
+    status = jvm_jar().stat()
+    cache = folder / f"woven-{status.st_size}-{status.st_mtime_ns}"
+    cache.mkdir(parents=True, exist_ok=True)
+    return cache
 
 
 def _rows(faults: Sequence[SiteFault]) -> list[list[Any]]:

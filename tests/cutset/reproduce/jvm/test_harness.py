@@ -2,6 +2,7 @@ import asyncio
 import json
 import os
 import shutil
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.samples.java_samples import java_site
 from cutset.errors import UsageError
 from cutset.model.reproduction.site import Site, SiteFault
 from cutset.reproduce.jvm.harness import JvmHarness, agent_plan
+from cutset.reproduce.jvm.record import read_visits
 from cutset.reproduce.rounds.harness import ArmedRound, Harness, Workload
 from cutset.reproduce.rounds.runner import RoundRecord, run_round
 
@@ -35,10 +37,14 @@ def run(jar: Path, compiled: Callable[..., Path], tmp_path: Path) -> Run:
     """One round of the sample `store`, told by the first word what to do."""
 
     def run_store(
-        word: str, *window: SiteFault, ground: tuple[SiteFault, ...] = (), visits: bool = True
+        word: str,
+        *window: SiteFault,
+        ground: tuple[SiteFault, ...] = (),
+        visits: bool = True,
+        cache: Path | None = None,
     ) -> RoundRecord:
         workload = Workload(("java", "-Xmx64m", "-cp", str(compiled("store")), "store.Store", word), 20)
-        plan = ArmedRound(tuple(enumerate(STORE)), window, ground, records_visits=visits)
+        plan = ArmedRound(tuple(enumerate(STORE)), window, ground, records_visits=visits, cache=cache)
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         return asyncio.run(run_round(workload, plan, folder, HARNESS))
 
@@ -63,6 +69,7 @@ def test_a_plan_has_what_the_agent_has_to_know(tmp_path: Path):
         "functions": True,
         "analysed": ["store/Store.java"],
         "log": str(tmp_path / "run.log"),
+        "cache": None,
         "out": str(tmp_path / "out"),
     }
 
@@ -167,6 +174,33 @@ def test_a_busy_site_is_counted_though_not_all_of_it_is_recorded(run: Run):
     assert record.fired.nth == 20_000
     assert len(record.visits) == 1000
     assert HARNESS.visit_counts(record.folder) == {PUT: 30_000}
+
+
+def test_records_that_loggers_handled_are_counted(run: Run):
+    record = run("log")
+    assert struct.unpack("<I", (record.folder / "out/logged").read_bytes()) == (3,)
+    assert [row.logged for row in read_visits(record.folder / "out")] == [3]
+
+
+def test_a_later_round_finds_the_classes_that_an_earlier_one_has_woven(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(globals(), "STORE", [*STORE, java_site("store.Store::put::OutputStream.flush")])
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    first = run("contexts", cache=cache)
+    kept = {path: path.stat().st_mtime_ns for path in cache.glob("*/*")}
+    assert kept
+    second = run("contexts", cache=cache)
+    assert {path: path.stat().st_mtime_ns for path in cache.glob("*/*")} == kept
+    assert second.visits == first.visits
+    assert (
+        second.problems
+        == first.problems
+        == ("store.Store::put::OutputStream.flush is not in the class that was loaded",)
+    )
+    assert HARNESS.executed(second.folder) == HARNESS.executed(first.folder) != {}
+    assert run("contexts", SiteFault(PUT, 1, FULL), cache=cache).fired is not None
 
 
 def test_a_site_that_is_not_in_the_class_is_a_problem(run: Run, monkeypatch: pytest.MonkeyPatch):

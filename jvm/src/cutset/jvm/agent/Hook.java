@@ -1,6 +1,7 @@
 package cutset.jvm.agent;
 
 import cutset.jvm.agent.Plan.ArmedFault;
+import java.util.Arrays;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -27,12 +28,12 @@ public final class Hook {
         static final AtomicReferenceArray<ConcurrentHashMap<Contexts.Context, AtomicInteger>> NTH =
                 new AtomicReferenceArray<>(plan.sites);
 
+        static final boolean[][] RAN = new boolean[plan.analysed.size()][]; // by file and first line
+
         static {
             for (int site : plan.faults.keySet()) if (site < plan.sites) ARMED[site] = plan.faults.get(site);
         }
     }
-
-    private static final boolean[] RAN = new boolean[Record.FUNCTIONS]; // by number that the weaver gave to a method
 
     private Hook() {}
 
@@ -56,12 +57,20 @@ public final class Hook {
         return visited(site, State.COUNTS.incrementAndGet(site));
     }
 
-    /** At the beginning of a method. */
-    public static void ran(int function) {
-        if (!RAN[function]) {
-            RAN[function] = true;
-            Record.function(function);
+    /** At the beginning of a method of an analysed file. */
+    public static void ran(int path, int line) {
+        boolean[] lines = State.RAN[path];
+        if (!lines[line]) {
+            lines[line] = true;
+            Record.function(path, line);
         }
+    }
+
+    /** Before a class is loaded whose methods tell that they ran. */
+    static synchronized void expect(int path, int lastLine) {
+        boolean[] lines = State.RAN[path];
+        if (lines == null) State.RAN[path] = new boolean[lastLine + 1];
+        else if (lines.length <= lastLine) State.RAN[path] = Arrays.copyOf(lines, lastLine + 1);
     }
 
     /** A record goes to the appenders of a logger. */

@@ -26,18 +26,21 @@ import java.util.Set;
  * functions  whether to record which functions of the analysed files run
  * analysed   [path, …], as in org/a/Foo.java: the files whose functions make contexts
  * log        the file that the run's log is written to, or null
+ * cache      a folder that rounds share, for classes into which calls have been put, or null
  * out        the folder for what {@link Record} and {@link Faults} leave
  * </pre>
  */
 final class Plan {
     final String out;
     final String log;
+    final String cache;
     final boolean visits;
     final boolean functions;
     final int sites; // one more than the largest number
     final Map<String, List<PlannedSite>> byClass = new HashMap<>(); // by name as in org/a/Foo
     final Map<Integer, ArmedFault[]> faults = new HashMap<>(); // by site, in the order in which they are considered
     final Map<String, Integer> analysed = new HashMap<>(); // by path: its place in the plan
+    final int analysedSum; // the same for the same list
     final Set<String> packages = new HashSet<>(); // of analysed files
 
     static final class PlannedSite {
@@ -99,6 +102,7 @@ final class Plan {
     private Plan(Map<?, ?> plan) {
         out = (String) plan.get("out");
         log = (String) plan.get("log");
+        cache = (String) plan.get("cache");
         visits = Boolean.TRUE.equals(plan.get("visits"));
         functions = Boolean.TRUE.equals(plan.get("functions"));
         int ground = 0;
@@ -112,6 +116,7 @@ final class Plan {
             byClass.computeIfAbsent(site.type.replace('.', '/'), type -> new ArrayList<>()).add(site);
         }
         sites = last + 1;
+        analysedSum = plan.get("analysed").hashCode();
         for (Object each : (List<?>) plan.get("analysed")) {
             String path = (String) each;
             analysed.put(path, analysed.size());

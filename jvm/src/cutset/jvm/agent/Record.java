@@ -8,7 +8,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -27,7 +26,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Streams, not channels: those are closed when somebody interrupts the thread that uses them.
  */
 final class Record {
-    static final int FUNCTIONS = 1 << 19; // that can be told apart
     private static final int VISITS = 200_000; // recorded for each JVM; later ones are only counted
     private static final int ROW = 28; // bytes
     private static final int COUNTS_AT = VISITS * ROW;
@@ -41,8 +39,6 @@ final class Record {
     private static FileOutputStream names;
     private static int nameCount;
     private static FileOutputStream functions;
-    private static int[] functionRows = new int[2 << 10];
-    private static int functionCount;
 
     private Record() {}
 
@@ -98,19 +94,8 @@ final class Record {
         }
     }
 
-    /** A number for a method that may run; -1: there are too many. */
-    static synchronized int addFunction(int path, int line) {
-        if (functionCount == FUNCTIONS) return -1;
-        if (2 * functionCount == functionRows.length)
-            functionRows = Arrays.copyOf(functionRows, 2 * functionRows.length);
-        functionRows[2 * functionCount] = path;
-        functionRows[2 * functionCount + 1] = line;
-        return functionCount++;
-    }
-
-    static synchronized void function(int number) {
-        ByteBuffer row = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN);
-        row.putInt(functionRows[2 * number]).putInt(functionRows[2 * number + 1]);
+    static synchronized void function(int path, int line) {
+        ByteBuffer row = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putInt(path).putInt(line);
         try {
             functions.write(row.array());
         } catch (IOException error) {

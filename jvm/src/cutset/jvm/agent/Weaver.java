@@ -19,6 +19,7 @@ import cutset.jvm.Names;
 import cutset.jvm.SiteFinder;
 import cutset.jvm.agent.Plan.ArmedFault;
 import cutset.jvm.agent.Plan.PlannedSite;
+import java.io.File;
 import java.lang.instrument.ClassFileTransformer;
 import java.security.ProtectionDomain;
 import java.util.ArrayList;
@@ -48,41 +49,63 @@ final class Weaver implements ClassFileTransformer {
         boolean maybeAnalysed = plan.packages.contains(name.substring(0, name.lastIndexOf('/') + 1));
         if (sites == null && !maybeAnalysed && !LogPosition.isOfLogger(name)) return null;
         try {
-            ClassReader reader = new ClassReader(classFile);
-            if (LogPosition.isOfLogger(name)) return withCountedRecords(reader);
-            ClassNode type = new ClassNode();
-            reader.accept(type, sites == null && !plan.functions ? ClassReader.SKIP_CODE : 0);
-            Integer path = plan.analysed.get(Names.path(type));
-            if (path != null) Contexts.add(Names.dotted(name));
-            boolean changed = sites != null && weaveSites(type, sites, loader, redefined == null);
-            if (path != null && plan.functions) changed |= weaveFunctions(type, path);
-            if (!changed) return null;
-            ClassWriter writer = new ClassWriter(reader, 0);
-            type.accept(writer);
-            return writer.toByteArray();
+            if (LogPosition.isOfLogger(name)) return withCountedRecords(new ClassReader(classFile));
+            Woven woven = woven(name, sites, loader, redefined == null, classFile);
+            for (String each : woven.problems) Record.problem(each);
+            if (woven.path >= 0) {
+                Contexts.add(Names.dotted(name));
+                Hook.expect(woven.path, woven.lastLine);
+            }
+            return woven.classFile;
         } catch (Throwable error) { // whatever it is, the workload goes on
             Record.problem(Names.dotted(name) + " could not be instrumented: " + error);
             return null;
         }
     }
 
-    private boolean weaveSites(ClassNode type, List<PlannedSite> planned, ClassLoader loader, boolean mayAdd) {
+    private Woven woven(String name, List<PlannedSite> sites, ClassLoader loader, boolean isNew, byte[] classFile) {
+        boolean hasFaults = false; // these differ from round to round
+        if (sites != null) for (PlannedSite each : sites) hasFaults |= plan.faults.containsKey(each.number);
+        if (plan.cache == null || hasFaults || !isNew) return weave(sites, loader, isNew, classFile);
+        File place = Woven.place(plan.cache, plan, name, sites, classFile);
+        Woven known = Woven.read(place);
+        if (known != null) return known;
+        Woven made = weave(sites, loader, true, classFile);
+        made.write(place);
+        return made;
+    }
+
+    private Woven weave(List<PlannedSite> sites, ClassLoader loader, boolean isNew, byte[] classFile) {
+        ClassReader reader = new ClassReader(classFile);
+        ClassNode type = new ClassNode();
+        reader.accept(type, sites == null && !plan.functions ? ClassReader.SKIP_CODE : 0);
+        int path = plan.analysed.getOrDefault(Names.path(type), -1);
+        List<String> problems = new ArrayList<>();
+        if (sites != null) weaveSites(type, sites, loader, isNew, problems);
+        int lastLine = path >= 0 && plan.functions ? weaveFunctions(type, path) : 0;
+        if (sites == null && lastLine == 0) return new Woven(path, 0, problems, null);
+        ClassWriter writer = new ClassWriter(reader, 0);
+        type.accept(writer);
+        return new Woven(path, lastLine, problems, writer.toByteArray());
+    }
+
+    private void weaveSites(
+            ClassNode type, List<PlannedSite> planned, ClassLoader loader, boolean isNew, List<String> problems) {
         Map<String, FoundSite> found = new HashMap<>();
         for (FoundSite each : SiteFinder.find(type, owner -> false))
             found.put(PlannedSite.key(each.function, each.expression, each.ordinal, each.raise), each);
         for (PlannedSite each : planned) {
-            FoundSite site = found.remove(each.key());
+            FoundSite site = found.get(each.key());
             if (site == null) {
-                Record.problem(each + " is not in the class that was loaded");
+                problems.add(each + " is not in the class that was loaded");
                 continue;
             }
             ArmedFault[] faults = plan.faults.get(each.number);
             if (faults != null) Faults.found(each.number, site, loader);
-            List<Object> values = faults == null || !mayAdd ? new ArrayList<>() : returnValues(site, faults);
+            List<Object> values = faults == null || !isNew ? new ArrayList<>() : returnValues(site, faults);
             if (values.isEmpty()) weaveVisits(site, each.number);
             else bridge(type, site, each.number, values);
         }
-        return true;
     }
 
     private static void weaveVisits(FoundSite site, int number) {
@@ -124,20 +147,21 @@ final class Weaver implements ClassFileTransformer {
         return values;
     }
 
-    private static boolean weaveFunctions(ClassNode type, int path) {
-        boolean changed = false;
+    /** The last of the first lines of its functions. */
+    private static int weaveFunctions(ClassNode type, int path) {
+        int last = 0;
         for (MethodNode each : type.methods) {
             int line = firstLine(each);
-            int number = line == 0 ? -1 : Record.addFunction(path, line);
-            if (number < 0) continue;
+            if (line == 0) continue; // abstract, or made by a compiler
             InsnList hook = new InsnList();
-            hook.add(push(number));
-            hook.add(callHook("ran", "(I)V"));
+            hook.add(push(path));
+            hook.add(push(line));
+            hook.add(callHook("ran", "(II)V"));
             each.instructions.insert(hook);
-            each.maxStack = Math.max(1, each.maxStack);
-            changed = true;
+            each.maxStack = Math.max(2, each.maxStack);
+            last = Math.max(last, line);
         }
-        return changed;
+        return last;
     }
 
     private static int firstLine(MethodNode method) {

@@ -8,6 +8,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /** What a test wants of a program: calls that can fail, in several contexts and threads. The first word says which. */
 public class Store {
@@ -29,6 +31,11 @@ public class Store {
                 break;
             case "twice":
                 twice();
+                break;
+            case "log":
+                for (int k = 0; k < 3; k++) Logger.getLogger("store").log(Level.WARNING, "put {0}", k);
+                Logger.getLogger("store").fine("not shown");
+                new Store().write(1);
                 break;
             case "halt":
                 new Store().write(3);
