@@ -29,7 +29,6 @@ import org.objectweb.asm.tree.MethodNode;
 /** From class files to tables: {@code extract REQUEST.json OUT.jsonl}. A line `done total` for every hundred classes. */
 public final class Extract {
     private static final int SOURCE = 2, DRIVER = 1, OUTSIDE = 0; // kinds of classes
-    private static final int UNKNOWN_SOURCE = 3; // exit code
 
     private final Request request;
     private final Program program;
@@ -58,7 +57,7 @@ public final class Extract {
             StringBuilder text = new StringBuilder();
             Json.write(problem, text);
             System.out.println(text);
-            System.exit(UNKNOWN_SOURCE);
+            System.exit(Request.UNKNOWN);
         }
     }
 

@@ -13,6 +13,8 @@ import java.util.TreeMap;
 
 /** What to read: jars, class folders, packages or classes of a class path; and of which of them sites are wanted. */
 final class Request {
+    static final int UNKNOWN = 3; // exit code
+
     final Map<?, ?> plain;
     final List<List<String>> skipped = new ArrayList<>(); // file, reason
     final ClassPath classPath;

@@ -81,7 +81,7 @@ final class Texts {
     static String filledIn(String text, LogCall.Style style) {
         switch (style) {
             case BRACES:
-                return BRACES.matcher(text).replaceAll(FILLED_IN);
+                return BRACES.matcher(text).replaceAll(FILLED_IN).replace("\\{}", "{}");
             case NUMBERED:
                 return NUMBERED.matcher(text).replaceAll(FILLED_IN).replace("''", "'");
             case PERCENT:

@@ -1,0 +1,5 @@
+package org.apache.log4j;
+
+public class Priority {
+    public static final Priority FATAL = new Priority();
+}

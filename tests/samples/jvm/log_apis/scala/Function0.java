@@ -1,0 +1,6 @@
+package scala;
+
+/** As a lambda of Scala looks to the JVM. */
+public interface Function0<T> {
+    T apply();
+}
