@@ -46,7 +46,11 @@ from cutset.reproduce.settings import ReproductionSettings
 PARTS = ("seen", "unseen")
 REPLAYS = 5
 LIMITS = ("rounds", "minutes", "replays", "all_minutes")
-COSTS = ("costs", "extract_cost", "graph_cost")  # modules beside this one: their `measure()` gives what they tell
+COSTS = {
+    "costs": "agent_costs",
+    "extract_cost": "extract_costs",
+    "graph_cost": "graph_costs",
+}  # what measures, by module
 
 Results = dict[str, dict[str, Any]]  # by name of the case
 
@@ -85,6 +89,7 @@ def measure(options: argparse.Namespace, document: dict[str, Any]) -> None:
         able = [case for cases in runnable.values() for case in cases]
         document["skipped"] = [case.name for case in every if case not in able]
         document |= summary(able, found, options.environments)
+        document["left_out"] += [case.name for case in able if case.name not in document["found"]]
     if not options.quick:
         measure_costs(document, deadline)
 
@@ -101,7 +106,6 @@ def summary(cases: Sequence[JavaFailure], found: Mapping[str, Results], environm
         **beside_the_paper({case.name: case.paper_rounds for case in cases if case.paper_rounds}, together),
         **{f"unseen_{key}": value for key, value in of_unseen.items()},
         "jvms": sorted({java_version(find_java(case.java, environments)) for case in cases if case.name in together}),
-        "not_searched": [case.name for case in cases if case.name not in together],
     }
 
 
@@ -131,7 +135,7 @@ def measure_costs(document: dict[str, Any], deadline: float) -> None:
 
 
 def _measured(name: str) -> dict[str, Any]:
-    numbers: dict[str, Any] = importlib.import_module(f"benchmarks.jvm.{name}").measure()
+    numbers: dict[str, Any] = getattr(importlib.import_module(f"benchmarks.jvm.{name}"), COSTS[name])()
     return numbers
 
 

@@ -186,6 +186,8 @@ def java_version(java: str) -> str:
 
 def parse_site(text: str) -> Site:
     """As `str(site)` has it. Where it is in its file, nobody asks who puts a fault there."""
+    if text.count("::") != 2:
+        raise ValueError(f"`{text}` is no site: `class::method::what is called`")
     module, function, expression = text.split("::")
     expression, _, ordinal = expression.partition("#")
     kind = SiteKind.RAISE if expression.startswith("throw ") else SiteKind.CALL
