@@ -19,15 +19,16 @@ Where the paper leaves a choice:
   may lack an edge. The ablations leave them out.
 - A site that the good run did not execute has no instances; it is armed at any occurrence.
 - Executions are counted within their calling context, where visits tell it: `write` as `flush` calls it, whatever else
-  writes meanwhile. Where a stack trace of the failure log shows the context, instances in it come first. An exception
-  gets to who called: instances below the function that says the message come by turns with the others, and first.
+  writes meanwhile. Where a stack trace of the failure log shows the context, instances in it come first; those of the
+  thread that logged it, if the program names its threads, by turns with others that do the same. An exception gets to
+  who called: instances below the function that says the message come by turns with the others, and first.
 - Where a fault brought every message and yet not the symptom, it may be the right one at the wrong time: of those whose
   log is most like the failure log, a few neighbours in time (`NEIGHBOURS`) come first in every second round.
 """
 
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby, zip_longest
 from math import inf
@@ -35,6 +36,7 @@ from typing import NamedTuple, TypeVar
 
 from cutset.model.reproduction.log import Observable
 from cutset.model.reproduction.site import SiteFault, Visit
+from cutset.reproduce.logs.difference import thread_family
 
 ANY = 0  # as an occurrence: the first that comes
 WINDOW = 10  # sites: ANDURIL's default; its results hardly depend on it (§8.5)
@@ -247,18 +249,16 @@ class FaultSpace:
                 for place, visit in enumerate(self._of_thread(site, key, visits.values()))
             )
             spread = (_spread(list(same)) for _, same in groupby(timed, key=lambda instance: instance[:3]))
-            instances = [Instance(apart, *moment_of(visit)) for same in spread for _, apart, _, _, visit in same]
+            ranked = [(apart, visit) for same in spread for _, apart, _, _, visit in same]
+            of_thread = _by_turns(ranked, lambda one: self._is_of_thread(site, key, one[1]))
+            instances = [Instance(apart, *moment_of(visit)) for apart, visit in of_thread]
             cached = key, len(visits), self._below_first(instances, key)
             self._by_time[site] = cached
         return cached[2] if self.executed(site) else [Instance(inf, ANY), *cached[2]]
 
     def _below_first(self, instances: Sequence[Instance], key: str) -> list[Instance]:
         function = self.observables[key].said_in if key else ""
-        below: list[Instance] = []
-        others: list[Instance] = []
-        for each in instances:
-            (below if function and function in each.within.split(" < ") else others).append(each)
-        return [each for turn in zip_longest(below, others) for each in turn if each is not None]
+        return _by_turns(instances, lambda each: bool(function) and function in each.within.split(" < "))
 
     def _elsewhere(self, site: int, visit: Visit) -> bool:
         """A stack trace of the failure log shows how the site was called, and not so."""
@@ -272,6 +272,11 @@ class FaultSpace:
         kind = _NUMBER.sub("", self.observables[key].thread)
         return [visit for visit in visits if _NUMBER.sub("", visit.thread) == kind] or visits
 
+    def _is_of_thread(self, site: int, key: str, visit: Visit) -> bool:
+        """Likewise: which of several that do the same, where the program has given them names."""
+        traced = bool(key and self.sites[site].traced_effects)
+        return traced and thread_family(visit.thread) == thread_family(self.observables[key].thread)
+
 
 _Step = tuple[int, float, list[tuple[Moment, str]]]  # its cost, T, and what is tried in it
 
@@ -280,6 +285,15 @@ def _agree(one: str, other: str) -> bool:
     """Of two calling contexts, one may end sooner: a stack trace where it was caught, that of a visit at its limit."""
     shorter, longer = sorted((f"{one} < ", f"{other} < "), key=len)
     return longer.startswith(shorter)
+
+
+def _by_turns(items: Iterable[_Item], is_preferred: Callable[[_Item], bool]) -> list[_Item]:
+    """What is preferred, and what is not, by turns: the others may be right after all."""
+    preferred: list[_Item] = []
+    others: list[_Item] = []
+    for each in items:
+        (preferred if is_preferred(each) else others).append(each)
+    return [each for turn in zip_longest(preferred, others) for each in turn if each is not None]
 
 
 def _spread(instances: Sequence[_Item]) -> Iterator[_Item]:

@@ -104,6 +104,18 @@ def test_where_a_stack_trace_shows_a_site_the_thread_that_logged_it_was_there():
     assert ranked(space(facts, visits=visits, observables=(logged,)))[0] == (0, 2, "a")
 
 
+def test_of_threads_that_the_program_numbers_the_one_that_logged_it_comes_first_and_others_by_turns():
+    facts = SiteFacts("site", {"first": 1}, ("a",), traced_effects=("a",))
+    visits = [visit(0, number, 9, f"Sync:{1 + number % 2}") for number in range(1, 7)]
+    found, known = space(facts, visits=visits, observables=(Observable("first", "Sync:2", 10),)), RoundKnowledge()
+    threads = []
+    for _ in range(4):
+        best = ranked(found, known)[0]
+        threads.append(visits[best[1] - 1].thread)
+        known.tried.add(SiteFault(*best))
+    assert threads == ["Sync:2", "Sync:1", "Sync:2", "Sync:1"]
+
+
 def test_executions_are_counted_within_their_calling_context() -> None:
     visits = [
         Visit(0, 1, 1, 0, "", "io.py:write < log.py:flush", 1),

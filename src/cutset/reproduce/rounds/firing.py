@@ -28,4 +28,7 @@ def read_firing(
         )
     except (ValueError, KeyError) as error:  # its process was killed while it wrote
         problems.append(f"a fault fired, but what it was cannot be read: {error!r}")
-        return Firing(armed[0], 0, 0, "", ()) if len(armed) == 1 else None  # else it may be any of them
+        if len(armed) != 1:
+            return None  # it may be any of them
+        (fault,) = armed
+        return Firing(fault, 0, 0, "", (), fault.within, fault.occurrence if fault.within else 0)

@@ -34,5 +34,7 @@ def test_half_a_file_tells_which_fault_it_was_if_there_is_but_one(tmp_path: Path
     firing = read_firing(tmp_path / "fired.json", [ARMED], lines_at, problems)
     assert firing is not None
     assert firing.fault == ARMED
+    counted = SiteFault(3, 2, "hang()", "a.py:f")
+    assert read_firing(tmp_path / "fired.json", [counted], lines_at, []) == Firing(counted, 0, 0, "", (), "a.py:f", 2)
     assert read_firing(tmp_path / "fired.json", [ARMED, ARMED], lines_at, problems) is None
     assert len(problems) == 2

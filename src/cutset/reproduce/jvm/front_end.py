@@ -1,0 +1,112 @@
+"""The JVM, as a search for the fault behind a failure needs it."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from cutset.model.reproduction.log import LogRecord
+from cutset.model.reproduction.site import FaultKind, FiredFault, Site
+from cutset.reproduce.collection import collection_paused
+from cutset.reproduce.front_end import EffectsOf
+from cutset.reproduce.graph.causal import CausalGraph
+from cutset.reproduce.jvm.causal import causal_graph
+from cutset.reproduce.jvm.effects import effects_of
+from cutset.reproduce.jvm.exception_types import ExceptionTypes
+from cutset.reproduce.jvm.extract import extract
+from cutset.reproduce.jvm.harness import JvmHarness
+from cutset.reproduce.jvm.log_statements import log_statements, written_by
+from cutset.reproduce.jvm.replay_script import write_replay
+from cutset.reproduce.jvm.running import may_run
+from cutset.reproduce.jvm.stack_traces import TraceEnd, index_functions, sites_at, trace_ends
+from cutset.reproduce.jvm.tables import JvmProgram, read_tables
+from cutset.reproduce.logs.reading import formats_of, read_log
+from cutset.reproduce.logs.recognition import Sighting, seen_by
+from cutset.reproduce.progress import Progress, nobody_watches
+from cutset.reproduce.settings import FailureCase
+
+
+class JvmFrontEnd(JvmHarness):
+    any_exception = 'java.lang.RuntimeException("injected")'
+
+    def read_program(
+        self, case: FailureCase, progress: Progress = nobody_watches, cache: Path | None = None
+    ) -> "JvmAnalysis":
+        return JvmAnalysis(read_tables(extract(case, progress, cache)), prints=case.prints)
+
+    def record_lines(self, log: str) -> Sequence[int]:
+        records = read_log(log, formats_of(log, dialect=self.dialect), dialect=self.dialect)
+        return [record.line for record in records if record.level or record.logger]
+
+    def write_replay(self, folder: Path, case: FailureCase, faults: Sequence[FiredFault]) -> Path:
+        return write_replay(folder, case, faults)
+
+
+class JvmAnalysis:
+    def __init__(self, program: JvmProgram, *, prints: bool = False) -> None:
+        self.program = program
+        self._statements = log_statements(program, prints=prints)
+        self._functions = index_functions(program)
+
+    @property
+    def sites(self) -> Sequence[Site]:
+        return self.program.sites
+
+    @property
+    def files(self) -> int:
+        return self.program.files
+
+    @property
+    def paths(self) -> Sequence[str]:
+        return self.program.paths
+
+    @property
+    def lines(self) -> int:
+        return self.program.lines
+
+    @property
+    def skipped(self) -> Sequence[str]:
+        return self.program.skipped
+
+    def recognise(self, record: LogRecord) -> Sequence[Sighting]:
+        ends = trace_ends(record, self.program, self._functions)
+        return seen_by(written_by(record, self._statements), [end.origin for end in ends])
+
+    def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
+        found: dict[int, dict[str, None]] = {}
+        for end, number in self._causes(records):
+            found.setdefault(number, {})[self._types.make(end.origin.type, end.message)] = None
+        return {number: list(effects) for number, effects in found.items()}
+
+    def contexts(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
+        found: dict[int, dict[str, None]] = {}
+        for end, number in self._causes(records):
+            found.setdefault(number, {})[end.origin.context] = None
+        return {number: list(contexts) for number, contexts in found.items()}
+
+    def _causes(self, records: Iterable[LogRecord]) -> Iterator[tuple[TraceEnd, int]]:
+        """Sites at which the root causes of stack traces arose, as far as they are in the analysed code."""
+        for record in records:
+            for end in trace_ends(record, self.program, self._functions)[:1]:
+                yield from ((end, number) for number in sites_at(end, self.program, self._sites_of))
+
+    @cached_property
+    def _types(self) -> ExceptionTypes:
+        return ExceptionTypes(self.program)
+
+    @cached_property
+    def _sites_of(self) -> Mapping[int, Sequence[int]]:
+        """By function."""
+        found: dict[int, list[int]] = {}
+        for number, row in enumerate(self.program.site_rows):
+            found.setdefault(row.method, []).append(number)
+        return found
+
+    @collection_paused()
+    def effects(self, failure: Sequence[LogRecord], kinds: Collection[FaultKind], delay_s: float) -> EffectsOf:
+        return effects_of(self.program, self._types, failure, kinds, delay_s, arising=self.arising(failure))
+
+    def causal_graph(self, sightings: Iterable[Sighting]) -> CausalGraph:
+        return causal_graph(self.program, sightings)
+
+    def may_run(self, executed: Mapping[str, frozenset[int]]) -> Mapping[str, frozenset[int]]:
+        return may_run(self.program, executed)
