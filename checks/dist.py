@@ -57,6 +57,7 @@ def main() -> int:
         "agent_pythons": pythons,
         "cutset_import_ms": import_ms,
         "installed_mb": installed_mb,
+        "jvm_programs": has_jar(wheels[CUTSET]),
     }
     print(json.dumps(result))
     return 0
@@ -83,6 +84,14 @@ def source_files(folder: Path) -> set[str]:
 def wheel_files(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
         return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def has_jar(wheel: Path) -> bool:
+    """Whether failures of JVM programs can be reproduced with it: without a JDK, the jar for them is not built."""
+    there = "cutset/reproduce/jvm/cutset-jvm.jar" in wheel_files(wheel)
+    if not there:
+        _say(f"{wheel.name} does Python programs only: there was no JDK to build cutset-jvm.jar")
+    return there
 
 
 def prove_agent(wheel: Path, folder: Path) -> tuple[int, list[str]]:

@@ -28,6 +28,17 @@ def test_a_wheel_has_its_own_files_beside_those_of_the_source(tmp_path):
     assert dist.wheel_files(wheel) == {"small/__init__.py"}
 
 
+def test_it_says_whether_a_wheel_does_jvm_programs(tmp_path, capsys):
+    wheel = tmp_path / "cutset-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("cutset/__init__.py", "")
+    assert not dist.has_jar(wheel)
+    assert "Python programs only" in capsys.readouterr().err
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.writestr("cutset/reproduce/jvm/cutset-jvm.jar", "")
+    assert dist.has_jar(wheel)
+
+
 def test_a_command_that_fails_is_named_in_one_line():
     with pytest.raises(dist.DistError, match=r"ended with 3: the reason$"):
         dist._run("sh", "-c", "echo more; echo the reason >&2; exit 3")

@@ -133,10 +133,13 @@ def test_calls_give_back_what_they_are_told_to(run: Run):
 
 def test_what_cannot_be_made_is_a_problem_and_does_not_fire(run: Run):
     ground = (SiteFault(EXISTS, 1, 'no.such.Error("x")'), SiteFault(NAME, 1, "java.io.InputStream()"))
+    ground = (*ground, SiteFault(LENGTH, 1, "return(nothing)"), SiteFault(CLOSED, 1, "nonsense"))
     record = run("open", SiteFault(LENGTH, 1, "return(null)"), ground=ground)
     assert (record.fired, record.fired_ground) == (None, ())
     assert said(record)[0] == "size 0, open false, of no such file"
     assert [problem.split(" could")[0] for problem in record.problems] == [
+        "the effect nonsense",
+        "the effect return(nothing)",
         "the effect return(null)",
         'the effect no.such.Error("x")',
         "the effect java.io.InputStream()",

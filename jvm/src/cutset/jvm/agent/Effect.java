@@ -17,6 +17,8 @@ import java.util.concurrent.locks.LockSupport;
 final class Effect {
     private static final int KILLED = 137; // the exit status after SIGKILL
 
+    private static final Object NOTHING = new Object();
+
     final String text;
     final String name; // hang, delay, crash, return, or the binary name of an exception
     private final String argument;
@@ -30,7 +32,7 @@ final class Effect {
 
     static Effect parse(String text) {
         int open = text.indexOf('(');
-        if (open < 1 || !text.endsWith(")")) throw new IllegalArgumentException("no effect: " + text);
+        if (open < 1 || !text.endsWith(")")) return new Effect(text, text, ""); // there is no such exception, as will be said
         return new Effect(text, text.substring(0, open), text.substring(open + 1, text.length() - 1).trim());
     }
 
@@ -38,9 +40,13 @@ final class Effect {
         return name.equals("return");
     }
 
-    /** The value of return(…): a Boolean, Long, Double, text or null. */
+    /** The value of return(…): a Boolean, Long, Double, text or null; or a mark that nothing can be given back. */
     Object value() {
-        return Json.read(argument);
+        try {
+            return Json.read(argument);
+        } catch (IllegalArgumentException none) {
+            return NOTHING;
+        }
     }
 
     private boolean isException() {
