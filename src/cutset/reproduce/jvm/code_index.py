@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from cutset.model.reproduction.result import CausalKind
 from cutset.reproduce.jvm.calls import CallGraph, Event, index_calls
-from cutset.reproduce.jvm.escapes import Escapes, Types, escapes_of, raised_in, thrown_outside, thrown_types
+from cutset.reproduce.jvm.escapes import JvmEscapes, ThrownTypes, escapes_of, raised_in, thrown_outside, thrown_types
 from cutset.reproduce.jvm.hierarchy import ClassHierarchy, callee_of
 from cutset.reproduce.jvm.tables import (
     DYNAMIC,
@@ -71,7 +71,7 @@ class Body(NamedTuple):
 class JvmCode:
     program: JvmProgram
     graph: CallGraph
-    escapes: Escapes
+    escapes: JvmEscapes
     written: Mapping[str, Sequence[tuple[int, int, int]]]  # by name of the field: its class, the method, which write
     types: list[Wanted] = field(default_factory=lambda: [()])  # that exceptions are wanted to be of; 0: any
     callees: list[tuple[int, ...]] = field(default_factory=list)  # of guesses
@@ -81,7 +81,7 @@ class JvmCode:
     _writers: dict[int, list[Event]] = field(default_factory=dict)
     _misses: dict[tuple[int, int, int], bool] = field(default_factory=dict)
     _bypassing: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
-    _may: dict[tuple[Types, int], bool] = field(default_factory=dict)
+    _may: dict[tuple[ThrownTypes, int], bool] = field(default_factory=dict)
 
     @property
     def hierarchy(self) -> ClassHierarchy:
@@ -129,7 +129,7 @@ class JvmCode:
             ]
         return known
 
-    def passed_on(self, event: Event, call: JvmCall) -> Types:
+    def passed_on(self, event: Event, call: JvmCall) -> ThrownTypes:
         """What comes out of analysed methods that a call runs."""
         if call.opcode == DYNAMIC:
             return frozenset()
@@ -137,14 +137,14 @@ class JvmCode:
         run = self.graph.run.get(event)
         return found | self.escapes.out_of(tuple(run)) if run else found
 
-    def outside(self, method: int, call: JvmCall) -> Types:
+    def outside(self, method: int, call: JvmCall) -> ThrownTypes:
         return thrown_outside(self.hierarchy, call, drives=self.program.drives(method))
 
-    def thrown_by(self, method: int, throw: ThrowRow) -> Types:
+    def thrown_by(self, method: int, throw: ThrowRow) -> ThrownTypes:
         """Without what a handler throws on."""
         return frozenset(thrown_types(self.hierarchy, self.body(method).method, throw))
 
-    def any_may(self, kinds: Types, wanted: int) -> bool:
+    def any_may(self, kinds: ThrownTypes, wanted: int) -> bool:
         key = (kinds, wanted)
         if key not in self._may:
             self._may[key] = any(self.hierarchy.may(kind, one) for kind in kinds for one in self.types[wanted])

@@ -14,15 +14,15 @@ from cutset.reproduce.jvm.calls import CallGraph, Event
 from cutset.reproduce.jvm.hierarchy import Callee, ClassHierarchy, callee_of
 from cutset.reproduce.jvm.tables import DYNAMIC, JvmCall, JvmMethod, ThrowRow, TryRange
 
-Types = frozenset[int]
-_NOTHING: Types = frozenset()
+ThrownTypes = frozenset[int]
+_NOTHING: ThrownTypes = frozenset()
 
 
 class Raising(NamedTuple):
     """What arises in a method between the same tries."""
 
     around: tuple[TryRange, ...]
-    types: Types
+    types: ThrownTypes
     callees: tuple[Callee, ...]
     run: tuple[int, ...]  # methods that code outside runs
     rethrown: tuple[int, ...]  # blocks of handlers whose exceptions are thrown on
@@ -55,7 +55,7 @@ def around(method: JvmMethod, instruction: int) -> tuple[TryRange, ...]:
     return tuple(each for each in method.tries if each.start <= instruction < each.end)
 
 
-def thrown_outside(hierarchy: ClassHierarchy, call: JvmCall, *, drives: bool) -> Types:
+def thrown_outside(hierarchy: ClassHierarchy, call: JvmCall, *, drives: bool) -> ThrownTypes:
     """By code that is not analysed: what it declares, and what nobody declares."""
     if call.site >= 0 or (drives and call.owner not in hierarchy.analysed):
         return frozenset((*call.declared, *hierarchy.unchecked))
@@ -69,11 +69,11 @@ def thrown_types(hierarchy: ClassHierarchy, method: JvmMethod, throw: ThrowRow) 
 
 
 @dataclass(frozen=True, slots=True)
-class Escapes:
-    leaving: Sequence[Types]  # per method: types that can come out of it
-    together: Mapping[tuple[int, ...], Types]  # of several that one call may reach
+class JvmEscapes:
+    leaving: Sequence[ThrownTypes]  # per method: types that can come out of it
+    together: Mapping[tuple[int, ...], ThrownTypes]  # of several that one call may reach
 
-    def out_of(self, methods: tuple[int, ...]) -> Types:
+    def out_of(self, methods: tuple[int, ...]) -> ThrownTypes:
         """What can come out of any of them."""
         if len(methods) == 1:
             return self.leaving[methods[0]]
@@ -81,7 +81,7 @@ class Escapes:
         return known if known is not None else _NOTHING.union(*(self.leaving[each] for each in methods))
 
 
-def escapes_of(graph: CallGraph, raised: Sequence[Sequence[Raising]]) -> Escapes:
+def escapes_of(graph: CallGraph, raised: Sequence[Sequence[Raising]]) -> JvmEscapes:
     """A fixpoint: what leaves a method is what arises in it, or leaves those that it calls, and no handler stops.
 
     Several methods that one call may reach are one more node, which what leaves any of them leaves.
@@ -98,7 +98,7 @@ def escapes_of(graph: CallGraph, raised: Sequence[Sequence[Raising]]) -> Escapes
             called[-1].append(tuple(dict.fromkeys((*nodes, *group.run))))
     depends = [tuple(dict.fromkeys(node for group in groups for node in group)) for groups in called] + list(joints)
     leaving = _fixpoint(graph.hierarchy, raised, called, depends)
-    return Escapes(leaving[: len(raised)], {methods: leaving[node] for methods, node in joints.items()})
+    return JvmEscapes(leaving[: len(raised)], {methods: leaving[node] for methods, node in joints.items()})
 
 
 def _fixpoint(
@@ -106,13 +106,13 @@ def _fixpoint(
     raised: Sequence[Sequence[Raising]],
     called: Sequence[Sequence[tuple[int, ...]]],
     depends: Sequence[tuple[int, ...]],
-) -> list[Types]:
+) -> list[ThrownTypes]:
     above: dict[int, list[int]] = defaultdict(list)
     for number, nodes in enumerate(depends):
         for node in nodes:
             above[node].append(number)
     leaving = [_NOTHING] * len(depends)
-    same: dict[Types, Types] = {}
+    same: dict[ThrownTypes, ThrownTypes] = {}
     waiting = dict.fromkeys(_below_first(depends))
     while waiting:
         number = next(iter(waiting))
@@ -150,7 +150,7 @@ def _below_first(depends: Sequence[tuple[int, ...]]) -> Iterator[int]:
                 stack.append((following, iter(depends[following])))
 
 
-def _leaving(hierarchy: ClassHierarchy, groups: Sequence[Raising], arising: Sequence[Types]) -> Types:
+def _leaving(hierarchy: ClassHierarchy, groups: Sequence[Raising], arising: Sequence[ThrownTypes]) -> ThrownTypes:
     out: set[int] = set()
     arrived: dict[int, set[int]] = defaultdict(set)  # by block of the handler
     thrown_on = [group for group in groups if group.rethrown]
@@ -165,7 +165,11 @@ def _leaving(hierarchy: ClassHierarchy, groups: Sequence[Raising], arising: Sequ
 
 
 def _fly(
-    hierarchy: ClassHierarchy, kinds: Types, tries: Sequence[TryRange], arrived: Mapping[int, set[int]], out: set[int]
+    hierarchy: ClassHierarchy,
+    kinds: ThrownTypes,
+    tries: Sequence[TryRange],
+    arrived: Mapping[int, set[int]],
+    out: set[int],
 ) -> None:
     """Through the tries around: some get to handlers, some out of the method."""
     if not tries:

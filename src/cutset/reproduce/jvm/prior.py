@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cutset.model.reproduction.result import CausalKind
 from cutset.reproduce.jvm.calls import Event
 from cutset.reproduce.jvm.code_index import JvmCode, JvmJunction, JvmNode, Wanted
-from cutset.reproduce.jvm.escapes import Types, around
+from cutset.reproduce.jvm.escapes import ThrownTypes, around
 from cutset.reproduce.jvm.hierarchy import ANYTHING, callee_of
 from cutset.reproduce.jvm.tables import JvmCall, ThrowRow, TryRange
 from cutset.reproduce.logs.recognition import Origin, Sighting
@@ -218,7 +218,7 @@ def _way(code: JvmCode, method: int, instruction: int, until: TryRange | None = 
     return way
 
 
-def _past(code: JvmCode, kinds: Iterable[int], way: _Way) -> Types:
+def _past(code: JvmCode, kinds: Iterable[int], way: _Way) -> ThrownTypes:
     """Those that no handler on the way surely keeps."""
     if not way:
         return frozenset(kinds)
@@ -255,7 +255,7 @@ def _thrown(code: JvmCode, method: int, instruction: int, wanted: int, way: _Way
     return found
 
 
-def _fitting(code: JvmCode, kinds: Types, wanted: int, way: _Way) -> int | None:
+def _fitting(code: JvmCode, kinds: ThrownTypes, wanted: int, way: _Way) -> int | None:
     """Of what can be thrown, what is wanted and gets past handlers; None: nothing."""
     if wanted == _WHATEVER:
         return wanted
