@@ -7,16 +7,13 @@ good.log, --count shows the sites that are visited, with their calling contexts.
 
 import argparse
 import asyncio
-import json
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +29,16 @@ from benchmarks.jvm.maven import CACHE
 
 from cutset.model.reproduction.event import OracleAnswer
 from cutset.model.reproduction.site import SiteFault
+from cutset.reproduce.jvm.extract import extract
 from cutset.reproduce.jvm.harness import JvmHarness
-from cutset.reproduce.jvm.jar import jvm_jar
-from cutset.reproduce.jvm.tables import JvmProgram, read_tables
+from cutset.reproduce.jvm.tables import read_tables
 from cutset.reproduce.oracle.expression import judge
 from cutset.reproduce.rounds.harness import ArmedRound
 from cutset.reproduce.rounds.runner import RoundRecord, how_it_ended, run_round
 from cutset.reproduce.settings import FailureCase
 
 ENVIRONMENTS = Path(tempfile.gettempdir(), "cutset-case-environments")
+ANALYSED = ENVIRONMENTS / "_analysed"  # what was read of programs
 COLUMNS = ("case", "no fault", "truth", "wrong occurrence", "wrong site", "fixed")
 
 
@@ -126,7 +124,7 @@ def run(case: FailureCase, fault: Mapping[str, Any] | None) -> tuple[bool, Round
         within = fault.get("within", "")
         armed = SiteFault(0, fault["occurrence"], fault["exception"], within)
         # Contexts are made of what is analysed.
-        analysed = tables(case.sources, case.drivers, case.search_path).paths if within else ()
+        analysed = read_tables(extract(case, cache=ANALYSED)).paths if within else ()
         plan = ArmedRound([(0, parse_site(fault["site"]))], (armed,), analysed=analysed)
     return asyncio.run(_judged(case, plan))
 
@@ -150,7 +148,7 @@ def cleaned(record: RoundRecord, known: JavaFailure) -> str:
 
 def count(known: JavaFailure) -> None:
     case = known.affected_case(ENVIRONMENTS)
-    program = tables(case.sources, case.drivers, case.search_path)
+    program = read_tables(extract(case, cache=ANALYSED))
     plan = ArmedRound(list(enumerate(program.sites)), analysed=program.paths)
     _, record, why = asyncio.run(_judged(case, plan))
     print(f"{known.name}: {why}; {len(record.visits)} visits")
@@ -163,18 +161,6 @@ def count(known: JavaFailure) -> None:
         for within, times in contexts.get(number, Counter()).most_common():
             print(f"       {times:6} {within}")
     shutil.rmtree(record.folder)
-
-
-@cache
-def tables(sources: Sequence[str], drivers: Sequence[str], class_path: Sequence[str]) -> JvmProgram:
-    with tempfile.TemporaryDirectory() as folder:
-        request, out = Path(folder, "request.json"), Path(folder, "out.jsonl")
-        named = [source if Path(source).exists() else f"package:{source}" for source in sources]
-        asked = {"sources": named, "drivers": drivers, "class_path": class_path}
-        request.write_text(json.dumps(asked))
-        command = ["java", "-Xmx2g", "-jar", jvm_jar(), "extract", request, out]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        return read_tables(out)
 
 
 def parse_arguments() -> argparse.Namespace:
