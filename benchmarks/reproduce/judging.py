@@ -21,12 +21,14 @@ from typing import Any
 
 from benchmarks.reproduce.known import GroundTruth, KnownFailure
 
+from cutset.model.reproduction.event import OracleAnswer
 from cutset.model.reproduction.result import Grade, Reproduction, ReproductionResult
 from cutset.model.reproduction.site import FiredFault
 from cutset.reproduce.settings import FailureCase
 
 GRACE_S = 60  # that a replay may take beyond its two runs of the workload
 _TESTED = {"1 passed": "test passes", "1 failed": "test fails", "1 error": "test cannot tell"}  # as pytest has it
+_ANSWERED = {"no": "test passes", "yes": "test fails", "cannot tell": "test cannot tell"}  # by what a replay answers
 
 
 def describe(known: KnownFailure, case: FailureCase, result: ReproductionResult) -> dict[str, Any]:
@@ -71,7 +73,7 @@ def judge(
     found |= {"replay": f"{sum(shown)} of {replays}", "replay_stable": all(shown)}
     if known.has_fix:
         script = write_replay(place / "replay-fixed", known.fixed_case(case, environments), best.faults)
-        found["fixed_version"] = tested(script.with_name("test_reproduction.py"), known.timeout_s)
+        found["fixed_version"] = on_fixed(script, known.timeout_s)
         found["true_cause"] |= found["fixed_version"] == "test passes" and any(shown)
         found["true_among_equals"] |= found["true_cause"]
 
@@ -97,8 +99,21 @@ def is_truth(fault: FiredFault, truth: GroundTruth, same_class: Callable[[str, s
 
 def replayed(script: Path, timeout_s: float) -> bool:
     """Whether it shows the failure."""
-    output = run([sys.executable, script, "--json"], script.parent, timeout_s)
-    return output.startswith("{") and json.loads(output)["answer"] == "yes"
+    return answer(script, timeout_s) == OracleAnswer.YES
+
+
+def answer(script: Path, timeout_s: float) -> str:
+    """Empty: it does not end."""
+    output = run([sys.executable, script.with_name("replay.py"), "--json"], script.parent, timeout_s)
+    return str(json.loads(output)["answer"]) if output.startswith("{") else ""
+
+
+def on_fixed(script: Path, timeout_s: float) -> str:
+    """What the test says that a front end generates for pytest; or what it would say."""
+    test = script.with_name("test_reproduction.py")
+    if test.exists():
+        return tested(test, timeout_s)
+    return _ANSWERED.get(answer(script, timeout_s), "test does not end")
 
 
 def tested(test: Path, timeout_s: float) -> str:
