@@ -49,6 +49,7 @@ public final class Workload {
         told.setMetadataServiceUri(metadata);
         told.setBookiePort(freePort());
         told.setAllowLoopback(true);
+        told.setZkTimeout(4000);
         told.setAdvertisedAddress("127.0.0.1");
         String[] places = new String[journals];
         for (int journal = 0; journal < journals; journal++) {
@@ -56,7 +57,9 @@ public final class Workload {
         }
         told.setJournalDirsName(places);
         told.setLedgerDirNames(new String[] {folder(here, "ledgers").getPath()});
-        told.setFlushInterval(1000);
+        told.setLedgerStorageClass("org.apache.bookkeeper.bookie.InterleavedLedgerStorage");
+        told.setEntryLogPerLedgerEnabled(true);
+        told.setFlushInterval(300);
         told.setProperty("journalPreAllocSizeMB", 1);
         told.setUseHostNameAsBookieID(false);
         told.setProperty("diskUsageThreshold", 0.999f);
@@ -68,7 +71,7 @@ public final class Workload {
 
         ClientConfiguration wanted = new ClientConfiguration();
         wanted.setMetadataServiceUri(metadata);
-        wanted.setAddEntryTimeout(4);
+        wanted.setAddEntryTimeout(3);
         wanted.setEnsemblePlacementPolicy(DefaultEnsemblePlacementPolicy.class);
         BookKeeper client = new BookKeeper(wanted);
         List<LedgerHandle> open = new ArrayList<>();
@@ -88,13 +91,21 @@ public final class Workload {
                 }
             }
             LOG.info("{} of {} entries of each ledger written", entry + 1, entries);
+            Thread.sleep(100);
         }
-        Thread.sleep(1500);
+        if (failed > 0) {
+            LOG.error("{} of {} ledgers cannot be written to; bookies that say they are available: {}", failed, ledgers, availableLater(wanted));
+        }
+    }
+
+    /** A bookie that ends takes itself off the list, or its session does. */
+    private static int availableLater(ClientConfiguration wanted) throws Exception {
         try (BookKeeperAdmin admin = new BookKeeperAdmin(wanted)) {
-            int bookies = admin.getAvailableBookies().size();
-            if (failed > 0) {
-                LOG.error("{} of {} ledgers cannot be written to; bookies that say they are available: {}", failed, ledgers, bookies);
+            long end = System.currentTimeMillis() + 8_000;
+            while (System.currentTimeMillis() < end && !admin.getAvailableBookies().isEmpty()) {
+                Thread.sleep(200);
             }
+            return admin.getAvailableBookies().size();
         }
     }
 

@@ -93,7 +93,9 @@ public final class Workload {
 
     /** They queue in the order in which they are started. */
     private static void awaitQueue(CuratorFramework admin, int length) throws Exception {
-        while (admin.checkExists().forPath("/lock") == null || admin.getChildren().forPath("/lock").size() < length) {
+        long end = System.currentTimeMillis() + 2_000;
+        while (System.currentTimeMillis() < end
+                && (admin.checkExists().forPath("/lock") == null || admin.getChildren().forPath("/lock").size() < length)) {
             Thread.sleep(20);
         }
     }
