@@ -5,12 +5,15 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.bookkeeper.client.BKException;
 import org.apache.bookkeeper.client.BookKeeper;
 import org.apache.bookkeeper.client.BookKeeperAdmin;
 import org.apache.bookkeeper.client.DefaultEnsemblePlacementPolicy;
 import org.apache.bookkeeper.client.LedgerHandle;
-import org.apache.bookkeeper.common.component.LifecycleComponent;
+import org.apache.bookkeeper.common.component.ComponentStarter;
 import org.apache.bookkeeper.conf.ClientConfiguration;
 import org.apache.bookkeeper.conf.ServerConfiguration;
 import org.apache.bookkeeper.server.Main;
@@ -66,8 +69,7 @@ public final class Workload {
         told.setProperty("diskUsageWarnThreshold", 0.998f);
         BookKeeperAdmin.initNewCluster(told);
         BookKeeperAdmin.format(told, false, true);
-        LifecycleComponent bookie = Main.buildBookieServer(new BookieConfiguration(told));
-        bookie.start();
+        CompletableFuture<Void> bookie = ComponentStarter.startComponent(Main.buildBookieServer(new BookieConfiguration(told)));
 
         ClientConfiguration wanted = new ClientConfiguration();
         wanted.setMetadataServiceUri(metadata);
@@ -94,18 +96,16 @@ public final class Workload {
             Thread.sleep(100);
         }
         if (failed > 0) {
-            LOG.error("{} of {} ledgers cannot be written to; bookies that say they are available: {}", failed, ledgers, availableLater(wanted));
+            LOG.error("{} of {} ledgers cannot be written to, and the bookie {}", failed, ledgers, hasEnded(bookie) ? "has ended" : "is running");
         }
     }
 
-    /** A bookie that ends takes itself off the list, or its session does. */
-    private static int availableLater(ClientConfiguration wanted) throws Exception {
-        try (BookKeeperAdmin admin = new BookKeeperAdmin(wanted)) {
-            long end = System.currentTimeMillis() + 8_000;
-            while (System.currentTimeMillis() < end && !admin.getAvailableBookies().isEmpty()) {
-                Thread.sleep(200);
-            }
-            return admin.getAvailableBookies().size();
+    private static boolean hasEnded(CompletableFuture<Void> bookie) throws Exception {
+        try {
+            bookie.get(5, TimeUnit.SECONDS);
+            return true;
+        } catch (TimeoutException error) {
+            return false;
         }
     }
 
