@@ -44,6 +44,7 @@ class Invoke:
     handed: Sequence[tuple[int, int, str]] = ()  # argument, kind, what
     site: bool = True
     label: str = ""  # by which conditions and writes name it
+    beside: bool = False  # on the line of what is before it
 
 
 @dataclass(frozen=True)
@@ -248,7 +249,7 @@ class _Compiler:
             self.instruction += 1
         match each:
             case Invoke():
-                self.invoke(each, here)
+                self.invoke(each, [*here[:2], here[2] - each.beside])
             case Log():
                 logger = self.strings(each.logger) if each.logger else -1
                 self.rows["g"].append([*here, self.strings(each.level), self.strings(each.text), 0, logger])

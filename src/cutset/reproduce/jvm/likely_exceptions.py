@@ -11,7 +11,7 @@ from cutset.model.reproduction.log import LogRecord
 from cutset.reproduce.front_end import SiteEffect
 from cutset.reproduce.jvm.exception_types import ExceptionTypes
 from cutset.reproduce.jvm.logged_exceptions import exceptions_in
-from cutset.reproduce.jvm.usual_failures import UNLIKELY, throws_unchecked, usual_failures, usual_words
+from cutset.reproduce.jvm.usual_failures import UNLIKELY, happens_there, throws_unchecked, usual_failures, usual_words
 
 MOST_EXCEPTIONS = 4  # per site: what comes later is guesswork
 # In steps, that is, as late as if so many better faults of the site had failed before.
@@ -67,7 +67,7 @@ def _candidates(
 ) -> Iterator[tuple[str, str, str, bool]]:
     """Type, message, reason, and whether it is a guess."""
     for kind, message in words.named:
-        if types.is_any(kind, call.declared):
+        if types.is_any(kind, call.declared) and happens_there(kind, call.owner):
             yield kind, message, "declared there, and the failure log names it", False
         elif types.is_unchecked(kind) and throws_unchecked(kind, call.owner, call.name):
             yield kind, message, "the failure log names it, and nobody has to declare it", True

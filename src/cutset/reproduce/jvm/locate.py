@@ -86,7 +86,9 @@ def _places(
                 hint="Correct the class path, or the sources at the top of replay.py",
             )
         if done.returncode:
-            raise InputError(f"The classes cannot be read: {done.stderr.strip() or f'java ended with {done.returncode}'}")
+            raise InputError(
+                f"The classes cannot be read: {done.stderr.strip() or f'java ended with {done.returncode}'}"
+            )
         found = json.loads(answer.read_text(encoding="utf-8"))
         return [SitePlace(*row) for row in found["places"]], found["paths"]
 

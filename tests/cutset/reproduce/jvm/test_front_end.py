@@ -39,6 +39,14 @@ def test_what_a_stack_trace_shows_is_tried_where_it_shows_it():
     assert (first.text, first.cost) == (effect, 0)
 
 
+def test_of_several_calls_on_a_line_the_one_that_declares_the_exception_is_shown():
+    calls = [Invoke("java.io.FileOutputStream.getChannel"), Invoke(FORCE, [IO], beside=True)]
+    analysis = JvmAnalysis(program_of({"org.shop.Journal": Type({"commit": calls})}))
+    assert [str(analysis.sites[number]) for number in analysis.arising(FAILURE)] == [
+        "org.shop.Journal::commit::FileChannel.force"
+    ]
+
+
 def test_causes_lead_from_the_message_to_the_call():
     graph = ANALYSIS.causal_graph(ANALYSIS.recognise(FAILURE[0]))
     waiting = list(graph.sources["org.shop.Writer:102"])

@@ -29,6 +29,12 @@ def test_words_of_the_log_come_first():
     assert texts(READ, words=said("failed: Read timed out"))[0] == 'java.net.SocketTimeoutException("Read timed out")'
 
 
+def test_a_disk_does_not_refuse_connections_though_the_log_names_it():
+    words = said("cannot connect", "java.net.ConnectException: Connection refused", "\tat a.B.c(B.java:1)")
+    assert texts(FORCE, words=words) == ['java.io.IOException("No space left on device")']
+    assert 'java.net.ConnectException("Connection refused")' in texts(READ, words=words)
+
+
 def test_what_leads_to_a_handler_comes_before_what_does_not():
     first, second, *_ = likely_exceptions(READ, ["java.io.EOFException"], (), NOTHING, TYPES)
     assert (first.text, first.cost) == ("java.io.EOFException()", 0)

@@ -46,6 +46,8 @@ def test_calls_that_wait_for_something_reach_out(owner, name, declared):
 def test_others_do_not():
     assert not reaches_out("java.util.concurrent.atomic.AtomicLong", "incrementAndGet", [])
     assert not reaches_out("com.google.common.base.Joiner", "join", [])
+    assert not reaches_out("java.io.File", "getName", [])
+    assert not reaches_out("java.io.FileOutputStream", "getChannel", [])
 
 
 @pytest.mark.parametrize(
