@@ -79,7 +79,7 @@ public class Workload {
         conf.set("dfs.data.transfer.protection", "authentication");
         conf.setBoolean("ignore.secure.ports.for.testing", true);  // no certificates for HTTPS
         conf.setInt("dfs.client.socketcache.capacity", 0);  // as with many datanodes: each read connects
-        conf.setInt("dfs.client.retry.window.base", 1_000_000);  // what is slow, is very slow
+        conf.setInt("dfs.client.retry.window.base", 10_000_000);  // what is slow, is very slow
         UserGroupInformation.setConfiguration(conf);
         UserGroupInformation.loginUserFromKeytab("hdfs/localhost@" + kdc.getRealm(), keytab.getAbsolutePath());
         return conf;
