@@ -19,6 +19,8 @@ public class Workload {
     private static final int PATIENCE_S = 3; // for one order
 
     public static void main(String[] arguments) throws Exception {
+        System.setProperty("zookeeper.nio.numSelectorThreads", "1"); // else by the number of cores
+        System.setProperty("zookeeper.nio.numWorkerThreads", "4");
         File data = new File("data");
         ZooKeeperServer server = new ZooKeeperServer(data, data, 2000);
         NIOServerCnxnFactory connections = new NIOServerCnxnFactory();

@@ -20,6 +20,7 @@ from cutset.report.reproduction.json import to_document
 from cutset.report.reproduction.markdown import to_markdown
 from cutset.report.reproduction.page import reproduction_page
 from cutset.reproduce.front_end import FrontEnd
+from cutset.reproduce.jvm.front_end import JvmFrontEnd
 from cutset.reproduce.logs.side_by_side import compare_logs
 from cutset.reproduce.loop import reproduce as search
 from cutset.reproduce.prepare import identity, read_subject
@@ -28,7 +29,7 @@ from cutset.reproduce.settings import FailureCase, ReproductionSettings
 from cutset.store.ledger import Ledger, open_existing_ledger, open_ledger
 from cutset.store.runs import fingerprint, latest_run, new_run, resumed_run
 
-FRONT_ENDS: dict[Language, FrontEnd] = {Language.PYTHON: PythonFrontEnd()}
+FRONT_ENDS: dict[Language, FrontEnd] = {Language.PYTHON: PythonFrontEnd(), Language.JVM: JvmFrontEnd()}
 PROGRAMS = "programs"  # in the store: what was read of the source, for the next search
 CASE, FAILURE_LOG, RESULT, PAGE, REPLAY = "case.yaml", "failure.log", "result.json", "report.html", "replay"
 
