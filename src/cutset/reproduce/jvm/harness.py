@@ -16,7 +16,7 @@ from typing import Any
 from cutset.errors import InputError, UsageError
 from cutset.model.reproduction.site import Site, SiteFault, SiteKind, Visit
 from cutset.process.supervise import inherited_environment
-from cutset.reproduce.jvm.jar import find_java, jvm_jar
+from cutset.reproduce.jvm.jar import find_java, jar_version, jvm_jar
 from cutset.reproduce.jvm.java_command import is_java
 from cutset.reproduce.jvm.log_dialect import JvmLogs
 from cutset.reproduce.jvm.record import is_loaded, read_counts, read_functions, read_problems, read_visits
@@ -136,8 +136,7 @@ def agent_plan(plan: ArmedRound, out: Path) -> dict[str, Any]:
 
 def _cache(folder: Path) -> Path:
     """Of one version of the agent: another may put other calls into classes."""
-    status = jvm_jar().stat()
-    cache = folder / f"woven-{status.st_size}-{status.st_mtime_ns}"
+    cache = folder / f"woven-{jar_version(jvm_jar())}"
     cache.mkdir(parents=True, exist_ok=True)
     return cache
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import zipfile
 from pathlib import Path
 
 from cutset.errors import InputError
@@ -16,6 +17,12 @@ def jvm_jar() -> Path:
             hint="Wheels have it. In a source tree, `python jvm/build.py` builds it, with a JDK of 11 or later.",
         )
     return JAR
+
+
+def jar_version(jar: Path) -> str:
+    """Another for other sources; the same however often it is built."""
+    with zipfile.ZipFile(jar) as archive:
+        return archive.read("META-INF/cutset/sources.sha256").decode()[:16]
 
 
 def find_java(preferred: str | None = None) -> str:

@@ -238,9 +238,9 @@ def extracted(jar: Path, classes: Path, folder: Path) -> list[Site]:
 def test_whatever_shape_code_has_it_runs_as_without_the_agent(
     jar: Path, compiled: Callable[..., Path], tmp_path: Path, release: str
 ):
-    classes = compiled("shapes", "--release", release, "-Xlint:-options")
+    classes = compiled("odd_code", "--release", release, "-Xlint:-options")
     sites = tuple(enumerate(extracted(jar, classes, tmp_path)))
-    command = ("java", "-Xverify:all", "-XX:-PrintWarnings", "-Xmx64m", "-cp", str(classes), "shapes.Shapes")
+    command = ("java", "-Xverify:all", "-XX:-PrintWarnings", "-Xmx64m", "-cp", str(classes), "odd.OddCode")
     alone = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     every_value = ("null", "0", "true", "0.5", '""')
     never = tuple(SiteFault(number, 1000, f"return({value})") for number, _ in sites for value in every_value)

@@ -4,13 +4,19 @@ import pytest
 
 from cutset.errors import InputError
 from cutset.reproduce.jvm import jar as jar_module
-from cutset.reproduce.jvm.jar import find_java, jvm_jar
+from cutset.reproduce.jvm.jar import find_java, jar_version, jvm_jar
 
 
 def test_without_the_jar_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(jar_module, "JAR", tmp_path / "cutset-jvm.jar")
     with pytest.raises(InputError, match="not installed"):
         jvm_jar()
+
+
+def test_versions_are_told_apart_by_their_sources(jar: Path):
+    assert int(jar_version(jar), 16)
+    jar.touch()
+    assert jar_version(jar) == jar_version(jvm_jar())
 
 
 def program(path: Path) -> str:

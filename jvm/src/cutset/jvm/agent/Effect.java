@@ -1,14 +1,16 @@
 package cutset.jvm.agent;
 
-import org.objectweb.asm.Type;
 import cutset.jvm.Json;
+import java.lang.reflect.Array;
 import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.objectweb.asm.Type;
 
 /**
  * What a fault does, as in {@code java.io.IOException("No space left on device")}, {@code hang()}, {@code delay(2.5)},
@@ -32,7 +34,7 @@ final class Effect {
 
     static Effect parse(String text) {
         int open = text.indexOf('(');
-        if (open < 1 || !text.endsWith(")")) return new Effect(text, text, ""); // there is no such exception, as will be said
+        if (open < 1 || !text.endsWith(")")) return new Effect(text, text, ""); // no exception either, as will be said
         return new Effect(text, text.substring(0, open), text.substring(open + 1, text.length() - 1).trim());
     }
 
@@ -55,7 +57,7 @@ final class Effect {
 
     /** All that can fail, before it is said to have fired: the exception, if it is one. */
     Throwable prepare(ClassLoader loader) throws ReflectiveOperationException {
-        if (isReturn() && returns == 0) throw new ReflectiveOperationException("such a value cannot be given back there");
+        if (isReturn() && returns == 0) throw new ReflectiveOperationException("the call cannot give that back");
         if (name.equals("delay")) Double.parseDouble(argument);
         return isException() ? exception(loader) : null;
     }
@@ -121,7 +123,7 @@ final class Effect {
         String left = message;
         for (int k = 0; k < given.length; k++) {
             Class<?> type = constructor.getParameterTypes()[k];
-            if (type.isPrimitive()) given[k] = java.lang.reflect.Array.get(java.lang.reflect.Array.newInstance(type, 1), 0);
+            if (type.isPrimitive()) given[k] = Array.get(Array.newInstance(type, 1), 0); // zero
             else if (type == String.class || type == Object.class) {
                 given[k] = left;
                 left = null;
@@ -143,7 +145,7 @@ final class Effect {
     static boolean isInterruptible(String owner, String name, String descriptor, ClassLoader loader) {
         try {
             for (Class<?> type = Class.forName(owner.replace('/', '.'), false, loader); type != null; ) {
-                for (java.lang.reflect.Method each : type.getDeclaredMethods())
+                for (Method each : type.getDeclaredMethods())
                     if (each.getName().equals(name) && Type.getMethodDescriptor(each).equals(descriptor))
                         return declares(each.getExceptionTypes());
                 type = type.getSuperclass();

@@ -1,7 +1,7 @@
 package cutset.jvm.agent;
 
-import cutset.jvm.Json;
 import cutset.jvm.FoundSite;
+import cutset.jvm.Json;
 import cutset.jvm.agent.Plan.ArmedFault;
 import java.io.File;
 import java.io.FileOutputStream;
@@ -111,8 +111,8 @@ final class Faults {
             String type = each.getClassName();
             int simple = type.lastIndexOf('.') + 1;
             String file = each.getFileName() == null ? type.substring(simple) : each.getFileName();
-            frames.add(type.substring(0, simple).replace('.', '/') + file + ":" + Math.max(0, each.getLineNumber()) + " in "
-                    + type.substring(simple) + "." + each.getMethodName());
+            String place = type.substring(0, simple).replace('.', '/') + file + ":" + Math.max(0, each.getLineNumber());
+            frames.add(place + " in " + type.substring(simple) + "." + each.getMethodName());
         }
         Collections.reverse(frames);
         return frames;

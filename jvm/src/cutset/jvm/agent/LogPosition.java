@@ -17,12 +17,12 @@ final class LogPosition {
     static {
         SINKS.put("org/apache/log4j/Category", "callAppenders(Lorg/apache/log4j/spi/LoggingEvent;)V");
         SINKS.put("ch/qos/logback/classic/Logger", "callAppenders(Lch/qos/logback/classic/spi/ILoggingEvent;)V");
+        String log4j = "Lorg/apache/logging/log4j/";
+        String level = log4j + "Level;", marker = log4j + "Marker;", message = log4j + "message/Message;";
         SINKS.put(
                 "org/apache/logging/log4j/core/Logger",
-                "logMessage(Ljava/lang/String;Lorg/apache/logging/log4j/Level;Lorg/apache/logging/log4j/Marker;"
-                        + "Lorg/apache/logging/log4j/message/Message;Ljava/lang/Throwable;)V "
-                        + "log(Lorg/apache/logging/log4j/Level;Lorg/apache/logging/log4j/Marker;Ljava/lang/String;"
-                        + "Ljava/lang/StackTraceElement;Lorg/apache/logging/log4j/message/Message;Ljava/lang/Throwable;)V");
+                "logMessage(Ljava/lang/String;" + level + marker + message + "Ljava/lang/Throwable;)V log(" + level + marker
+                        + "Ljava/lang/String;Ljava/lang/StackTraceElement;" + message + "Ljava/lang/Throwable;)V");
         SINKS.put("org/slf4j/impl/SimpleLogger", "write(Ljava/lang/StringBuilder;Ljava/lang/Throwable;)V");
         SINKS.put("org/slf4j/simple/SimpleLogger", "write(Ljava/lang/StringBuilder;Ljava/lang/Throwable;)V");
         SINKS.put("java/util/logging/Logger", "log(Ljava/util/logging/LogRecord;)V");

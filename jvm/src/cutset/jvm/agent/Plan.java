@@ -18,9 +18,9 @@ import java.util.Set;
  * What there is to do in a run, a JSON file:
  *
  * <pre>
- * sites      [[number, class, function, expression, ordinal, raise 0/1], …], as {@link cutset.jvm.SiteFinder} names them
- * window     [[site, occurrence (0: any), effect, context], …]: the first that comes up fires, in whichever JVM; with a
- *            context, occurrences within it count; "": all
+ * sites      [[number, class, function, expression, ordinal, raise 0/1], …], as {@code SiteFinder} has them
+ * window     [[site, occurrence (0: any), effect, context], …]: the first that comes up fires, in whichever JVM; with
+ *            a context, occurrences within it count; "": all
  * ground     rows as in window: each of them fires once, whatever becomes of the window and of the others
  * visits     whether to record visits; if not, only sites with a fault are woven
  * functions  whether to record which functions of the analysed files run

@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <pre>
  * visits.N      of the N-th JVM, from 0; empty unless visits are recorded. Mapped into memory. Rows of seven numbers of
  *               four bytes, little end first: thread, context (both as lines of names.N, from 1), how often the site
- *               was visited in it, log records before, bytes of the log before, site, occurrence (0: not complete); from
- *               COUNTS_AT, by site: how often it was visited, if that is more than the rows tell
+ *               was visited in it, log records before, bytes of the log before, site, occurrence (0: not complete);
+ *               from COUNTS_AT, by site: how often it was visited, if that is more than the rows tell
  * names.N       names of threads, and contexts, one on each line
  * functions.N   rows of two numbers: of a function that ran, the file, as its place in the plan, and the first line
  * problems.txt  of all JVMs: sites that were not found, effects that could not be made, our own errors

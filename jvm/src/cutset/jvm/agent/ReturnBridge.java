@@ -1,7 +1,9 @@
 package cutset.jvm.agent;
 
+import java.util.List;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
+import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.FrameNode;
 import org.objectweb.asm.tree.InsnList;
@@ -13,7 +15,6 @@ import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.TableSwitchInsnNode;
 import org.objectweb.asm.tree.VarInsnNode;
-import java.util.List;
 
 /**
  * A call that may give back a wrong value goes through a method of its own: there the branch has a frame that is known
@@ -24,7 +25,7 @@ final class ReturnBridge {
 
     private ReturnBridge() {}
 
-    /** Whether a value can be given back in place of a call: of its type, and neither of `super` nor a constructor's. */
+    /** Whether a value can be given back in place of a call: of its type; not for `super`, nor for constructors. */
     static boolean isPossible(MethodInsnNode call, Object value) {
         if (call.getOpcode() == Opcodes.INVOKESPECIAL) return false;
         switch (Type.getReturnType(call.desc).getSort()) {
@@ -46,12 +47,13 @@ final class ReturnBridge {
     /** Adds the method to a class; what calls it. */
     static MethodInsnNode add(ClassNode type, MethodInsnNode call, int site, int line, List<Object> values) {
         boolean inInterface = (type.access & Opcodes.ACC_INTERFACE) != 0;
-        String receiver = call.getOpcode() == Opcodes.INVOKESTATIC ? "" : Type.getObjectType(call.owner).getDescriptor();
+        boolean isStatic = call.getOpcode() == Opcodes.INVOKESTATIC;
+        String receiver = isStatic ? "" : Type.getObjectType(call.owner).getDescriptor();
         String descriptor = "(" + receiver + call.desc.substring(1);
         String name = PREFIX + site;
         for (int k = 1; has(type, name); k++) name = PREFIX + site + "$" + k;
-        MethodNode bridge =
-                new MethodNode(Opcodes.ACC_PRIVATE | Opcodes.ACC_STATIC | Opcodes.ACC_SYNTHETIC, name, descriptor, null, null);
+        int access = Opcodes.ACC_PRIVATE | Opcodes.ACC_STATIC | Opcodes.ACC_SYNTHETIC;
+        MethodNode bridge = new MethodNode(access, name, descriptor, null, null);
         write(bridge, call, site, line, values);
         type.methods.add(bridge);
         return new MethodInsnNode(Opcodes.INVOKESTATIC, type.name, name, descriptor, inInterface);
@@ -87,7 +89,7 @@ final class ReturnBridge {
         bridge.maxStack = Math.max(2, variable);
     }
 
-    private static org.objectweb.asm.tree.AbstractInsnNode constant(Type type, Object value) {
+    private static AbstractInsnNode constant(Type type, Object value) {
         if (value == null) return new InsnNode(Opcodes.ACONST_NULL);
         switch (type.getSort()) {
             case Type.LONG:

@@ -1,5 +1,17 @@
 package cutset.jvm.agent;
 
+import cutset.jvm.FoundSite;
+import cutset.jvm.Names;
+import cutset.jvm.SiteFinder;
+import cutset.jvm.agent.Plan.ArmedFault;
+import cutset.jvm.agent.Plan.PlannedSite;
+import java.io.File;
+import java.lang.instrument.ClassFileTransformer;
+import java.security.ProtectionDomain;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
@@ -14,18 +26,6 @@ import org.objectweb.asm.tree.LdcInsnNode;
 import org.objectweb.asm.tree.LineNumberNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
-import cutset.jvm.FoundSite;
-import cutset.jvm.Names;
-import cutset.jvm.SiteFinder;
-import cutset.jvm.agent.Plan.ArmedFault;
-import cutset.jvm.agent.Plan.PlannedSite;
-import java.io.File;
-import java.lang.instrument.ClassFileTransformer;
-import java.security.ProtectionDomain;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 
 /**
  * Puts calls of the hook into classes as they are loaded: two instructions before each place of a planned site, and at
@@ -186,7 +186,8 @@ final class Weaver implements ClassFileTransformer {
         reader.accept(
                 new ClassVisitor(Opcodes.ASM9, writer) {
                     @Override
-                    public MethodVisitor visitMethod(int access, String name, String desc, String signature, String[] thrown) {
+                    public MethodVisitor visitMethod(
+                            int access, String name, String desc, String signature, String[] thrown) {
                         MethodVisitor method = super.visitMethod(access, name, desc, signature, thrown);
                         return LogPosition.isSink(type, name, desc) ? new CountedRecords(method) : method;
                     }

@@ -42,10 +42,8 @@ final class Woven {
         other.update(classFile, 0, classFile.length);
         byte[] text = asked.toString().getBytes(StandardCharsets.UTF_8);
         askedSum.update(text, 0, text.length);
-        return new File(
-                folder,
-                Long.toHexString(sum.getValue() << 32 | other.getValue()) + "-" + Long.toHexString(askedSum.getValue()) + "-"
-                        + classFile.length + "-" + text.length);
+        String sums = Long.toHexString(sum.getValue() << 32 | other.getValue()) + "-" + classFile.length;
+        return new File(folder, sums + "-" + Long.toHexString(askedSum.getValue()) + "-" + text.length);
     }
 
     /** Null if it is not there. */
