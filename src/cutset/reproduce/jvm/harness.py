@@ -16,8 +16,10 @@ from typing import Any
 from cutset.errors import InputError, UsageError
 from cutset.model.reproduction.site import Site, SiteFault, SiteKind, Visit
 from cutset.process.supervise import inherited_environment
+from cutset.reproduce.jvm.class_path import is_path
 from cutset.reproduce.jvm.jar import find_java, jar_version, jvm_jar
-from cutset.reproduce.jvm.java_command import is_java
+from cutset.reproduce.jvm.java_command import is_java, parse_java, searched
+from cutset.reproduce.jvm.locate import locate
 from cutset.reproduce.jvm.log_dialect import JvmLogs
 from cutset.reproduce.jvm.record import is_loaded, read_counts, read_functions, read_problems, read_visits
 from cutset.reproduce.rounds.firing import read_firing
@@ -95,7 +97,14 @@ class JvmHarness:
     def locate(
         self, sites: Mapping[Site, Sequence[str]], sources: Sequence[str], workload: Workload, runtime: str | None
     ) -> LocatedSites:
-        return LocatedSites({site: [site] for site in sites}, [])
+        """On the class path of the command; of a script's, which is not known, only jars and folders are looked at."""
+        first, *_ = workload.command
+        folder = workload.cwd or Path("/")
+        classes = dict(inherited_environment() | dict(workload.env)).get("CLASSPATH", "")
+        class_path = searched(parse_java(workload.command, folder), classes, folder) if is_java(first) else []
+        if not class_path and not all(map(is_path, sources)):
+            return LocatedSites({site: [site] for site in sites}, [])
+        return locate(sites, sources, class_path, find_java(runtime or (first if is_java(first) else None)))
 
     def with_runtime(self, workload: Workload, runtime: str) -> Workload:
         """A command that is a script finds its `java` by JAVA_HOME, or on PATH."""

@@ -11,7 +11,7 @@ import json
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -27,7 +27,7 @@ ALIKE = 0.6  # of the words around: from there on it is taken for the same place
 SOMEWHAT_ALIKE = 0.3  # that is enough in the function where it was, if it is still the same one in order there
 LEAST_WORDS = 6  # that agree, in another function of its class: a few say nothing
 ALIKE_ELSEWHERE, LEAST_WORDS_ELSEWHERE = 0.75, 10  # in another class
-_UNKNOWN_SOURCE = 3  # exit code
+_ROOT = 3  # parts of the name of a package that a project's packages share: `org.apache.zookeeper`
 _NUMBERED = re.compile(r"\$\d+")  # anonymous classes and lambdas: those before them change their numbers
 
 
@@ -48,7 +48,8 @@ def locate(
     sites: Mapping[Site, Sequence[str]], sources: Sequence[str], class_path: Sequence[str], java: str
 ) -> LocatedSites:
     """By site and the code that was around it: at most one place, as like as it should be."""
-    places, paths = _places({site.expression for site in sites}, sources, class_path, java)
+    where = list(dict.fromkeys(each for name in sources for each in _by_now(name, sites, class_path)))
+    places, paths = _places({site.expression for site in sites}, where, class_path, java)
     found = {site: _best(site, around, places) for site, around in sites.items()}
     return LocatedSites({site: [] if place is None else [_moved(site, place)] for site, place in found.items()}, paths)
 
@@ -63,6 +64,17 @@ def code_around(
     return {site: by_name.get(names[site], ()) for site in sites}
 
 
+def _by_now(source: str, sites: Iterable[Site], class_path: Sequence[str]) -> list[str]:
+    """A jar that is not on the class path any more gave way to another version: its packages are looked for there."""
+    if (
+        not is_path(source)
+        or not class_path
+        or Path(source).resolve() in {Path(entry).resolve() for entry in class_path}
+    ):
+        return [source]
+    return [".".join(site.module.split(".")[:-1][:_ROOT]) or site.module for site in sites]
+
+
 def _name(place: SitePlace) -> tuple[str, str, str, int]:
     return place.module, place.function, place.expression, place.ordinal
 
@@ -73,18 +85,13 @@ def _places(
     with tempfile.TemporaryDirectory(prefix="cutset-locate-") as folder:
         asked, answer = Path(folder, "request.json"), Path(folder, "answer.json")
         request = {
-            "sources": [name if is_path(name) else f"package:{name}" for name in sources],
+            "sources": [str(Path(name).absolute()) if is_path(name) else f"package:{name}" for name in sources],
             "class_path": list(class_path),
             "expressions": sorted(expressions),
         }
         asked.write_text(json.dumps(request), encoding="utf-8")
         words = [java, "-Xmx1g", "-XX:TieredStopAtLevel=1", "-jar", str(jvm_jar()), "locate", str(asked), str(answer)]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        if done.returncode == _UNKNOWN_SOURCE:
-            raise InputError(
-                f"`{done.stdout.strip()}` is neither a jar, a class folder, nor a package on the class path by now",
-                hint="Correct the class path, or the sources at the top of replay.py",
-            )
         if done.returncode:
             raise InputError(
                 f"The classes cannot be read: {done.stderr.strip() or f'java ended with {done.returncode}'}"

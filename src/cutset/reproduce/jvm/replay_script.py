@@ -17,8 +17,9 @@ from pathlib import Path
 from cutset.model.reproduction.site import FiredFault
 from cutset.reproduce.jvm.class_path import is_path
 from cutset.reproduce.jvm.harness import JvmHarness, agent_plan
-from cutset.reproduce.jvm.jar import jvm_jar
+from cutset.reproduce.jvm.jar import find_java, jvm_jar
 from cutset.reproduce.jvm.java_command import is_java, parse_java
+from cutset.reproduce.jvm.locate import code_around
 from cutset.reproduce.replay.script import fault_row, script_text
 from cutset.reproduce.replay.vendor import copy_file, copy_needed
 from cutset.reproduce.rounds.harness import ArmedRound, Workload
@@ -38,9 +39,10 @@ def write_replay(folder: Path, case: FailureCase, faults: Sequence[FiredFault]) 
     copy_needed(ENTRY, vendor)
     copy_file(jvm_jar(), vendor / "cutset/reproduce/jvm" / jvm_jar().name)
     sources = [_source(name) for name in (*case.sources, *case.drivers)]
+    around = code_around([fault.site for fault in faults], sources, case.search_path, find_java(case.runtime or None))
     (folder / "replay.py").write_text(
         script_text(
-            faults=[fault_row(fault, ()) for fault in faults],
+            faults=[fault_row(fault, around[fault.site]) for fault in faults],
             workload=case.workload,
             oracle=case.oracle,
             sources=sources,
@@ -50,7 +52,7 @@ def write_replay(folder: Path, case: FailureCase, faults: Sequence[FiredFault]) 
         ),
         encoding="utf-8",
     )
-    located = JvmHarness().locate({fault.site: () for fault in faults}, sources, case.workload, None)
+    located = JvmHarness().locate({fault.site: around[fault.site] for fault in faults}, sources, case.workload, None)
     (folder / "plan.json").write_text(json.dumps(agent_plan(_plan(faults, located.analysed), Path(_OUT)), indent=1))
     _fill(folder / "ReproductionTest.java", {"FOLDER": json.dumps(str(folder.absolute()))[1:-1]})
     script = folder / "replay.sh"

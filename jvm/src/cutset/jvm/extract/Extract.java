@@ -28,6 +28,7 @@ import org.objectweb.asm.tree.MethodNode;
 
 /** From class files to tables: {@code extract REQUEST.json OUT.jsonl}. A line `done total` for every hundred classes. */
 public final class Extract {
+    private static final int UNKNOWN_SOURCE = 3; // exit code
     private static final int SOURCE = 2, DRIVER = 1, OUTSIDE = 0; // kinds of classes
 
     private final Request request;
@@ -47,7 +48,7 @@ public final class Extract {
 
     public static void main(String[] words) throws IOException {
         try {
-            Request request = new Request(words[0]);
+            Request request = Request.read(words[0]);
             new Extract(request).write(Paths.get(words[1]));
             request.classPath.close();
         } catch (Request.Unknown unknown) {
@@ -57,7 +58,7 @@ public final class Extract {
             StringBuilder text = new StringBuilder();
             Json.write(problem, text);
             System.out.println(text);
-            System.exit(Request.UNKNOWN);
+            System.exit(UNKNOWN_SOURCE);
         }
     }
 

@@ -27,16 +27,11 @@ public final class Locate {
     private Locate() {}
 
     public static void main(String[] words) throws IOException {
-        try {
-            Request request = new Request(words[0]);
-            StringBuilder text = new StringBuilder();
-            Json.write(answer(request), text);
-            Files.write(Paths.get(words[1]), text.toString().getBytes(StandardCharsets.UTF_8));
-            request.classPath.close();
-        } catch (Request.Unknown unknown) {
-            System.out.println(unknown.name);
-            System.exit(Request.UNKNOWN);
-        }
+        Request request = Request.readLeniently(words[0]);
+        StringBuilder text = new StringBuilder();
+        Json.write(answer(request), text);
+        Files.write(Paths.get(words[1]), text.toString().getBytes(StandardCharsets.UTF_8));
+        request.classPath.close();
     }
 
     private static Map<String, Object> answer(Request request) {
@@ -44,9 +39,7 @@ public final class Locate {
         Set<String> expressions = new HashSet<>(request.texts("expressions"));
         Set<String> paths = new TreeSet<>();
         List<Object> places = new ArrayList<>();
-        Set<String> names = new TreeSet<>(request.sources.keySet());
-        names.addAll(request.drivers.keySet());
-        for (String name : names) {
+        for (String name : request.sources.keySet()) {
             ClassNode type = program.type(name);
             if (type == null) continue;
             String path = Names.path(type);

@@ -13,8 +13,6 @@ import java.util.TreeMap;
 
 /** What to read: jars, class folders, packages or classes of a class path; and of which of them sites are wanted. */
 final class Request {
-    static final int UNKNOWN = 3; // exit code
-
     final Map<?, ?> plain;
     final List<List<String>> skipped = new ArrayList<>(); // file, reason
     final ClassPath classPath;
@@ -34,12 +32,29 @@ final class Request {
         }
     }
 
-    Request(String file) throws IOException, Unknown {
+    private Request(String file) throws IOException {
         plain = (Map<?, ?>) Json.read(new String(Files.readAllBytes(Paths.get(file)), StandardCharsets.UTF_8));
         classPath = new ClassPath(texts("class_path"), skipped);
-        for (String each : texts("sources")) sources.putAll(named(each));
-        for (String each : texts("drivers")) drivers.putAll(named(each));
-        sources.keySet().removeAll(drivers.keySet());
+    }
+
+    static Request read(String file) throws IOException, Unknown {
+        Request request = new Request(file);
+        for (String each : request.texts("sources")) request.sources.putAll(request.named(each));
+        for (String each : request.texts("drivers")) request.drivers.putAll(request.named(each));
+        request.sources.keySet().removeAll(request.drivers.keySet());
+        return request;
+    }
+
+    /** What is not there is left out: in another version, it may have gone. */
+    static Request readLeniently(String file) throws IOException {
+        Request request = new Request(file);
+        for (String each : request.texts("sources"))
+            try {
+                request.sources.putAll(request.named(each));
+            } catch (Unknown gone) {
+                continue;
+            }
+        return request;
     }
 
     List<String> texts(String key) {

@@ -1,4 +1,4 @@
-package shapes;
+package extracted;
 
 import java.io.IOException;
 import java.util.List;

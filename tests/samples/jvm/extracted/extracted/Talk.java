@@ -1,4 +1,4 @@
-package shapes;
+package extracted;
 
 import java.util.logging.Level;
 import org.apache.commons.logging.Log;
@@ -12,7 +12,7 @@ class Talk {
     private static final Logger NAMED = LoggerFactory.getLogger("audit");
     private static final org.apache.log4j.Logger OLD = org.apache.log4j.Logger.getLogger(Talk.class);
     private static final java.util.logging.Logger JUL = java.util.logging.Logger.getLogger(Talk.class.getName());
-    private static final System.Logger SYSTEM = System.getLogger("shapes");
+    private static final System.Logger SYSTEM = System.getLogger("system");
     private static final String PREFIX = String.join("-", "a", "b");
     private static final String FINAL = "final " + String.format("part of %s", PREFIX) + " here";
     private final Log log;
