@@ -223,12 +223,11 @@ class Explorer:
         return windows
 
     def _comes_later(self, candidate: SiteCandidate, best: SiteCandidate) -> bool:
-        (process, place), (best_process, best_place) = (
-            self._space.moments.get((one.choices[0].site, (one.choices[0].occurrence, one.choices[0].within)), (-1, 0))
+        placed, first = (
+            self._space.moments.get((one.choices[0].site, (one.choices[0].occurrence, one.choices[0].within)))
             for one in (candidate, best)
         )
-        # Of different processes it is not known which is first.
-        return process == best_process and place > best_place
+        return placed is not None and first is not None and placed.is_after(first)
 
 
 def _armed(planned: PlannedRound, fired: SiteFault) -> SiteFault:

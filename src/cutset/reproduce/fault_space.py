@@ -59,6 +59,20 @@ def moment_of(visit: Visit) -> Moment:
     return (visit.nth, visit.within) if visit.within else (visit.occurrence, "")
 
 
+class PlacedVisit(NamedTuple):
+    place: int  # among all of the good run
+    visit: Visit
+
+    def is_after(self, other: "PlacedVisit") -> bool:
+        """Whether it comes later in other runs, too.
+
+        Of different processes that is not known; of different threads, unless something was logged in between.
+        """
+        here, there = self.visit, other.visit
+        ordered = here.thread == there.thread or here.log_lines > there.log_lines
+        return here.process == there.process and self.place > other.place and ordered
+
+
 @dataclass(frozen=True, slots=True)
 class SiteFacts:
     """What is known of a site before any fault is tried; its number is its place in the list."""
@@ -128,14 +142,14 @@ class FaultSpace:
         self.observables: dict[str, Observable] = {}  # the first of each key, in order of the failure log
         for observable in sorted(observables, key=lambda one: (one.line, one)):
             self.observables.setdefault(observable.key, observable)
-        self.moments: dict[tuple[int, Moment], tuple[int, int]] = {}  # process and place in it, of a site's executions
+        self.moments: dict[tuple[int, Moment], PlacedVisit] = {}  # of a site's executions
         self._visits: defaultdict[int, dict[Moment, Visit]] = defaultdict(dict)
         self._apart = apart
         self._by_time: dict[int, tuple[str, int, list[Instance]]] = {}
         for place, visit in enumerate(visits):
             # A fault is named by site and moment alone: it fires in the first process that gets there.
             if self._visits[visit.site].setdefault(moment_of(visit), visit) is visit:
-                self.moments[visit.site, moment_of(visit)] = visit.process, place
+                self.moments[visit.site, moment_of(visit)] = PlacedVisit(place, visit)
         self._distances = [
             {key: steps for key, steps in facts.distances.items() if key in self.observables} for facts in sites
         ]

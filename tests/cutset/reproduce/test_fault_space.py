@@ -2,7 +2,7 @@ from math import inf
 
 from cutset.model.reproduction.log import Observable
 from cutset.model.reproduction.site import SiteFault, Visit
-from cutset.reproduce.fault_space import ANY, NEIGHBOURS, FaultSpace, RoundKnowledge, SiteFacts
+from cutset.reproduce.fault_space import ANY, NEIGHBOURS, FaultSpace, PlacedVisit, RoundKnowledge, SiteFacts
 from cutset.reproduce.strategies import STRATEGIES, SiteStrategyName
 
 FIRST, SECOND = Observable("first", "", 10), Observable("second", "", 20)
@@ -181,7 +181,16 @@ def test_a_fault_is_of_the_first_process_that_gets_there():
     found = space(
         SiteFacts("site", {"first": 1}, ("a",)), visits=[visit(0, 1, 1, process=0), visit(0, 1, 9, process=1)]
     )
-    assert found.moments == {(0, (1, "")): (0, 0)}
+    ((moment, placed),) = found.moments.items()
+    assert (moment, placed.place, placed.visit.process) == ((0, (1, "")), 0, 0)
+
+
+def test_which_of_two_threads_is_first_is_known_where_something_is_logged_in_between():
+    first = PlacedVisit(0, visit(0, 1, 3, "a"))
+    assert PlacedVisit(1, visit(1, 1, 3, "a")).is_after(first)
+    assert not PlacedVisit(1, visit(1, 1, 3, "b")).is_after(first)
+    assert PlacedVisit(1, visit(1, 1, 4, "b")).is_after(first)
+    assert not first.is_after(PlacedVisit(1, visit(1, 1, 0, "a")))
 
 
 def test_sites_without_a_path_are_further_than_all_that_have_one():

@@ -87,12 +87,7 @@ class JvmAnalysis:
         """Sites at which the root causes of stack traces arose, as far as they are in the analysed code."""
         for record in records:
             for end in trace_ends(record, self.program, self._functions)[:1]:
-                there = sites_at(end, self.program, self._sites_of)
-                declaring = [number for number in there if self._declares(number, end.origin.type)]
-                yield from ((end, number) for number in declaring or there)
-
-    def _declares(self, number: int, kind: str) -> bool:
-        return self._types.is_any(kind, map(self.program.type_name, self.program.site_rows[number].declared))
+                yield from ((end, number) for number in sites_at(end, self.program, self._sites_of, self._types))
 
     @cached_property
     def _types(self) -> ExceptionTypes:

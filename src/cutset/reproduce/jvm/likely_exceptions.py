@@ -11,7 +11,13 @@ from cutset.model.reproduction.log import LogRecord
 from cutset.reproduce.front_end import SiteEffect
 from cutset.reproduce.jvm.exception_types import ExceptionTypes
 from cutset.reproduce.jvm.logged_exceptions import exceptions_in
-from cutset.reproduce.jvm.usual_failures import UNLIKELY, happens_there, throws_unchecked, usual_failures, usual_words
+from cutset.reproduce.jvm.usual_failures import (
+    UNLIKELY,
+    is_of_another_kind,
+    throws_unchecked,
+    usual_failures,
+    usual_words,
+)
 
 MOST_EXCEPTIONS = 4  # per site: what comes later is guesswork
 # In steps, that is, as late as if so many better faults of the site had failed before.
@@ -56,7 +62,7 @@ def likely_exceptions(
             + _ELSEWHERE * (effect in words.shown)
             + _UNLIKELY * (kind in UNLIKELY and kind not in named)
         )
-        if types.can_be_made(kind):
+        if types.can_be_made(kind) and not is_of_another_kind(kind, call.owner):
             found.setdefault(effect, SiteEffect(effect, reason, doubts))
     best = sorted(found.values(), key=lambda effect: effect.cost)[:MOST_EXCEPTIONS]
     return [SiteEffect(each.text, each.why, each.cost + place) for place, each in enumerate(best)]
@@ -67,7 +73,7 @@ def _candidates(
 ) -> Iterator[tuple[str, str, str, bool]]:
     """Type, message, reason, and whether it is a guess."""
     for kind, message in words.named:
-        if types.is_any(kind, call.declared) and happens_there(kind, call.owner):
+        if types.is_any(kind, call.declared):
             yield kind, message, "declared there, and the failure log names it", False
         elif types.is_unchecked(kind) and throws_unchecked(kind, call.owner, call.name):
             yield kind, message, "the failure log names it, and nobody has to declare it", True

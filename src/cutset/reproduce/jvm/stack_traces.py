@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from cutset.model.reproduction.log import LogRecord
+from cutset.reproduce.jvm.exception_types import ExceptionTypes
 from cutset.reproduce.jvm.printed_traces import Frame, printed_exceptions
 from cutset.reproduce.jvm.tables import JvmProgram
 from cutset.reproduce.logs.recognition import Origin
@@ -48,8 +49,13 @@ def trace_ends(record: LogRecord, program: JvmProgram, functions: FunctionIndex)
     return found
 
 
-def sites_at(end: TraceEnd, program: JvmProgram, sites_of: Mapping[int, Sequence[int]]) -> list[int]:
-    """Calls on the line from which it came, of the method that the trace names if one is; or its `throw` statement."""
+def sites_at(
+    end: TraceEnd, program: JvmProgram, sites_of: Mapping[int, Sequence[int]], types: ExceptionTypes
+) -> list[int]:
+    """Calls on the line from which it came, of the method that the trace names if one is; or its `throw` statement.
+
+    Where a line has several and none is named, those that declare such an exception.
+    """
     origin = end.origin
     kind = origin.type.rpartition(".")[2]
     calls, throws = [], []
@@ -59,8 +65,14 @@ def sites_at(end: TraceEnd, program: JvmProgram, sites_of: Mapping[int, Sequence
             calls.append(number)
         elif row.is_raise and 0 <= row.line - origin.line <= _STATEMENT and site.expression == f"throw {kind}":
             throws.append(number)
-    named = [number for number in calls if program.strings[program.site_rows[number].callee_name] == end.callee]
-    return throws[:1] if throws and not end.callee else named or calls
+    if throws and not end.callee:
+        return throws[:1]
+    rows = {number: program.site_rows[number] for number in calls}
+    named = [number for number, row in rows.items() if program.strings[row.callee_name] == end.callee]
+    declaring = [
+        number for number, row in rows.items() if types.is_any(origin.type, map(program.type_name, row.declared))
+    ]
+    return named or declaring or calls
 
 
 def _function(frame: Frame, program: JvmProgram, functions: FunctionIndex) -> int | None:

@@ -114,9 +114,9 @@ _WAITS = (
     *("join", "sleep", "select", "park", "parkNanos", "waitFor", "invokeAll", "invokeAny", "poll", "offer", "exchange"),
     *("awaitTermination", "arriveAndAwaitAdvance", "transfer"),
 )
-_ASKS_DISK = (  # of java.io.File, which declares no exception for these
-    *("exists", "delete", "renameTo", "mkdir", "mkdirs", "list", "listFiles", "length", "lastModified", "isFile"),
-    *("isDirectory", "canRead", "canWrite", "getFreeSpace", "getUsableSpace", "setLastModified"),
+_UNDECLARED = (  # reach out, and yet declare nothing
+    *("exists", "delete", "mkdir", "mkdirs", "renameTo", "length", "list", "listFiles", "isFile", "isDirectory"),
+    *("lastModified", "canRead", "canWrite", "isReachable", "getHostName", "getCanonicalHostName", "selectNow"),
 )
 _WAITING_OWNERS = ("java.util.concurrent.", "java.lang.Thread", "java.lang.Process", "java.util.concurrent.locks.")
 _WAITED_FOR = {
@@ -144,18 +144,20 @@ def throws_unchecked(kind: str, owner: str, name: str) -> bool:
     return libraries or name in _UNCHECKED.get(kind, ())
 
 
-def happens_there(kind: str, owner: str) -> bool:
-    """Whether an exception that the callee's declaration allows is not of the other world: files know no networks."""
-    return not (kind.startswith("java.net.") and owner.startswith(_FILES)) and not (
-        kind == "java.io.FileNotFoundException" and owner.startswith(_NETWORK)
-    )
-
-
 def reaches_out(owner: str, name: str, declared: Sequence[str]) -> bool:
     """Whether something outside of the thread is waited for."""
     if not _WAITED_FOR.isdisjoint(declared):
         return True
-    return (owner == "java.io.File" and name in _ASKS_DISK) or (owner.startswith(_WAITING_OWNERS) and name in _WAITS)
+    if owner.startswith((*_FILES, *_NETWORK)):
+        return bool(declared) or name in _UNDECLARED
+    return owner.startswith(_WAITING_OWNERS) and name in _WAITS
+
+
+def is_of_another_kind(kind: str, owner: str) -> bool:
+    """An exception of networks at a file, or the other way round, though it is declared."""
+    return (kind.startswith(_NETWORK) and owner.startswith(_FILES)) or (
+        kind.startswith((*_FILES, "java.io.FileNotFound")) and owner.startswith(_NETWORK)
+    )
 
 
 def wrong_value(owner: str, name: str, returned: str) -> tuple[str, str] | None:

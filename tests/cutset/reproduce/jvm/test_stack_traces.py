@@ -1,6 +1,7 @@
 from tests.samples.jvm_programs import IO, Declared, If, Invoke, Throw, Type, program_of
 
 from cutset.model.reproduction.log import LogRecord
+from cutset.reproduce.jvm.exception_types import ExceptionTypes
 from cutset.reproduce.jvm.stack_traces import index_functions, sites_at, trace_ends
 
 FILE, READ = "java.io.FileInputStream", "java.io.DataInputStream.readInt"
@@ -29,7 +30,9 @@ def ends(*lines: str):
 
 
 def sites(*lines: str) -> list[str]:
-    return [str(PROGRAM.sites[number]) for number in sites_at(ends(*lines)[0], PROGRAM, SITES_OF)]
+    return [
+        str(PROGRAM.sites[number]) for number in sites_at(ends(*lines)[0], PROGRAM, SITES_OF, ExceptionTypes(PROGRAM))
+    ]
 
 
 def test_the_root_cause_comes_first_with_its_whole_context():

@@ -2,6 +2,7 @@ import pytest
 
 from cutset.reproduce.jvm.usual_failures import (
     IO,
+    is_of_another_kind,
     reaches_out,
     throws_unchecked,
     usual_failures,
@@ -46,8 +47,7 @@ def test_calls_that_wait_for_something_reach_out(owner, name, declared):
 def test_others_do_not():
     assert not reaches_out("java.util.concurrent.atomic.AtomicLong", "incrementAndGet", [])
     assert not reaches_out("com.google.common.base.Joiner", "join", [])
-    assert not reaches_out("java.io.File", "getName", [])
-    assert not reaches_out("java.io.FileOutputStream", "getChannel", [])
+    assert not reaches_out("java.net.InetSocketAddress", "getPort", [])
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,10 @@ def test_a_wrong_value_is_of_the_type_that_is_returned(name, returned, effect):
 def test_where_nothing_is_returned_nothing_can_be_wrong():
     assert wrong_value("java.io.FileInputStream", "<init>", "V") is None
     assert wrong_value("java.net.Socket", "close", "V") is None
+
+
+def test_a_file_is_no_network():
+    assert is_of_another_kind("java.net.ConnectException", "java.io.FileOutputStream")
+    assert is_of_another_kind("java.io.FileNotFoundException", "java.net.Socket")
+    assert not is_of_another_kind("java.net.SocketException", "java.io.OutputStream")
+    assert not is_of_another_kind(IO, "java.io.FileOutputStream")
