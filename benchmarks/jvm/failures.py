@@ -18,7 +18,7 @@ from benchmarks.reproduce.cases import environment
 from benchmarks.reproduce.known import GroundTruth, ground_truth
 
 from cutset.model.reproduction.site import Site, SiteKind
-from cutset.reproduce.front_end import FrontEnd
+from cutset.reproduce.jvm.front_end import JvmFrontEnd
 from cutset.reproduce.oracle.expression import Check, Oracle, parse_oracle
 from cutset.reproduce.rounds.harness import Workload
 from cutset.reproduce.settings import FailureCase
@@ -66,9 +66,7 @@ class JavaFailure:
         return (self.folder / "fixed_jars.txt").exists()
 
     @property
-    def front_end(self) -> FrontEnd:
-        from cutset.reproduce.jvm.front_end import JvmFrontEnd
-
+    def front_end(self) -> JvmFrontEnd:
         return JvmFrontEnd()
 
     def can_run(self) -> bool:
