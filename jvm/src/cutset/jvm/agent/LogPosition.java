@@ -21,8 +21,9 @@ final class LogPosition {
         String level = log4j + "Level;", marker = log4j + "Marker;", message = log4j + "message/Message;";
         SINKS.put(
                 "org/apache/logging/log4j/core/Logger",
-                "logMessage(Ljava/lang/String;" + level + marker + message + "Ljava/lang/Throwable;)V log(" + level + marker
-                        + "Ljava/lang/String;Ljava/lang/StackTraceElement;" + message + "Ljava/lang/Throwable;)V");
+                "logMessage(Ljava/lang/String;" + level + marker + message + "Ljava/lang/Throwable;)V "
+                        + "log(" + level + marker + "Ljava/lang/String;Ljava/lang/StackTraceElement;" + message
+                        + "Ljava/lang/Throwable;)V");
         SINKS.put("org/slf4j/impl/SimpleLogger", "write(Ljava/lang/StringBuilder;Ljava/lang/Throwable;)V");
         SINKS.put("org/slf4j/simple/SimpleLogger", "write(Ljava/lang/StringBuilder;Ljava/lang/Throwable;)V");
         SINKS.put("java/util/logging/Logger", "log(Ljava/util/logging/LogRecord;)V");
