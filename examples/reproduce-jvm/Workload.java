@@ -37,6 +37,7 @@ public class Workload {
         int kept = 0;
         while (kept < ORDERS && keep(shop, "/order-" + kept)) {
             kept++;
+            LOG.info("order {} is kept", kept);
         }
         LOG.info("{} of {} orders are kept", kept, ORDERS);
         LOG.info("the server is {}", server.isRunning() ? "running" : "down");

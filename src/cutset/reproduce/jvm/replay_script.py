@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cutset.model.reproduction.site import FiredFault
-from cutset.reproduce.jvm.class_path import is_path
+from cutset.reproduce.jvm.class_path import classes_of, has_package, is_path
 from cutset.reproduce.jvm.harness import JvmHarness, agent_plan
 from cutset.reproduce.jvm.jar import find_java, jvm_jar
 from cutset.reproduce.jvm.java_command import is_java, parse_java
@@ -38,8 +38,9 @@ def write_replay(folder: Path, case: FailureCase, faults: Sequence[FiredFault]) 
     shutil.rmtree(vendor, ignore_errors=True)
     copy_needed(ENTRY, vendor)
     copy_file(jvm_jar(), vendor / "cutset/reproduce/jvm" / jvm_jar().name)
-    sources = [_source(name) for name in (*case.sources, *case.drivers)]
-    around = code_around([fault.site for fault in faults], sources, case.search_path, find_java(case.runtime or None))
+    sources = [place for name in (*case.sources, *case.drivers) for place in _sources(name, case)]
+    sites = [fault.site for fault in faults]
+    around = code_around(sites, sources, case.search_path, find_java(case.runtime or None))
     (folder / "replay.py").write_text(
         script_text(
             faults=[fault_row(fault, around[fault.site]) for fault in faults],
@@ -52,7 +53,7 @@ def write_replay(folder: Path, case: FailureCase, faults: Sequence[FiredFault]) 
         ),
         encoding="utf-8",
     )
-    located = JvmHarness().locate({fault.site: around[fault.site] for fault in faults}, sources, case.workload, None)
+    located = JvmHarness().locate(around, sources, case.workload, None)
     (folder / "plan.json").write_text(json.dumps(agent_plan(_plan(faults, located.analysed), Path(_OUT)), indent=1))
     _fill(folder / "ReproductionTest.java", {"FOLDER": json.dumps(str(folder.absolute()))[1:-1]})
     script = folder / "replay.sh"
@@ -61,8 +62,13 @@ def write_replay(folder: Path, case: FailureCase, faults: Sequence[FiredFault]) 
     return script
 
 
-def _source(name: str) -> str:
-    return str(Path(name).absolute()) if is_path(name) else name
+def _sources(name: str, case: FailureCase) -> list[str]:
+    """As a replay finds it: the class path of a start script is not known then, so that jars stand for packages."""
+    if is_path(name):
+        return [str(Path(name).absolute())]
+    if is_java(case.workload.command[0]):
+        return [name]
+    return [entry for entry in case.search_path if has_package(entry, name) or name in classes_of(entry)]
 
 
 def _fill(path: Path, values: Mapping[str, str]) -> None:
