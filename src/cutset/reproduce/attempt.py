@@ -9,11 +9,12 @@ from cutset.errors import CutsetError
 from cutset.model.reproduction.event import RoundFinished, RoundStage
 from cutset.model.reproduction.site import SiteFault
 from cutset.reproduce.explorer import Explorer, PlannedRound
+from cutset.reproduce.logs.agreement import FaultyRun
 from cutset.reproduce.narrate import fired_fault, ranking_of
 from cutset.reproduce.oracle.expression import judge
 from cutset.reproduce.prepare import plan_of
 from cutset.reproduce.rounds.runner import run_round
-from cutset.reproduce.state import ReproductionState
+from cutset.reproduce.state import ReproductionState, lines_before
 
 
 async def attempt(
@@ -75,7 +76,8 @@ async def _round(
     visited = {visit.site for visit in prepared.good_visits}
     records = await asyncio.to_thread(subject.records_of, run.logs)
     shown = prepared.facts.shown(prepared.good[0], prepared.reader.entries(records))
-    agreement, unlike = await asyncio.to_thread(prepared.agreement, [records])
+    faulty = FaultyRun(records, lines_before(run.logs, [*run.fired_ground, *filter(None, [run.fired])]))
+    agreement, unlike = await asyncio.to_thread(prepared.agreement, [faulty], state.chance)
     done = RoundFinished(
         number=number,
         stage=stage,
@@ -96,6 +98,7 @@ async def _round(
         agreement=agreement,
         visits=tuple(visit for visit in run.visits if visit.site not in visited),
         logs=run.logs,
+        early=await asyncio.to_thread(prepared.early, faulty),
     )
     state.record(done)
     state.tried.append(done)

@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from cutset.process.thread import in_a_thread
 from cutset.reproduce.explorer import Explorer
 from cutset.reproduce.facts import choose_reader, gather_facts
 from cutset.reproduce.front_end import FrontEnd
-from cutset.reproduce.logs.agreement import agreement_with
+from cutset.reproduce.logs.agreement import agreement_with, said_early
 from cutset.reproduce.logs.difference import difference, keyed
 from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.oracle.expression import judge
@@ -124,6 +125,7 @@ def _preparation(state: ReproductionState, runs: Sequence[GoodRunFinished]) -> P
         failed=tuple(reader.entries(failure)),
         good=tuple(good),
         agreement=agreement_with(records, failure),
+        early=partial(said_early, records),
         good_visits=subject.front_end.visits(state.folder / "good-1", runs[0].logs),
     )
 

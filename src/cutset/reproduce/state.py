@@ -1,23 +1,26 @@
 """The state of a search: what it is about, what is known before the first fault, what rounds have shown."""
 
+import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cutset.model.reproduction.event import GoodRunFinished, ReproductionEvent, RoundFinished
 from cutset.model.reproduction.log import LogRecord
 from cutset.model.reproduction.result import LogAgreement
-from cutset.model.reproduction.site import Visit
+from cutset.model.reproduction.site import FiredFault, Visit
 from cutset.reproduce.explorer import Explorer
 from cutset.reproduce.facts import LogReader, SearchFacts
 from cutset.reproduce.front_end import AnalysedProgram, FrontEnd
+from cutset.reproduce.logs.agreement import FaultyRun
 from cutset.reproduce.logs.difference import LogEntry
 from cutset.reproduce.logs.formats import LogFormats
 from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.logs.recognition import located
 from cutset.reproduce.progress import Progress, nobody_watches
-from cutset.reproduce.rounds.harness import Workload
+from cutset.reproduce.rounds.harness import Firing, Workload
 from cutset.reproduce.settings import FailureCase, ReproductionSettings
 
 FAR = 1_000  # steps: no causal chain is known
@@ -50,6 +53,13 @@ class Subject:
         return [located(record, self.program.recognise(record)) if record.raised else record for record in records]
 
 
+def lines_before(logs: Sequence[Path], fired: Iterable[Firing | FiredFault]) -> int:
+    """How many lines a run had logged when its first fault fired; all, if none did. 0 if that is not known."""
+    if len(logs) != 1:  # it is not known which lines of which file were there
+        return 0
+    return min((each.log_lines for each in fired), default=sys.maxsize)
+
+
 def text_of(logs: Iterable[Path]) -> str:
     """Of a run that logs to several files, one after the other, as far as they are there."""
     return "".join(path.read_text(errors="replace") for path in logs if path.exists())
@@ -64,7 +74,8 @@ class Preparation:
     texts: Mapping[str, str]  # of observables, by their keys
     failed: tuple[LogEntry, ...]  # entries of the failure log, by statements: for feedback
     good: tuple[list[LogEntry], ...]  # likewise of good runs
-    agreement: Callable[[Sequence[Sequence[LogRecord]]], tuple[LogAgreement, int]]  # of runs with one fault
+    agreement: Callable[[Sequence[FaultyRun], Collection[str]], tuple[LogAgreement, int]]  # of runs with one fault
+    early: Callable[[FaultyRun], frozenset[str]]  # what one says before its fault fires, though no good run does
     good_visits: tuple[Visit, ...]  # of the first good run
 
 
@@ -84,7 +95,7 @@ class ReproductionState:
     tried: list[RoundFinished] = field(default_factory=list)
     reproductions: list[RoundFinished] = field(default_factory=list)  # in order
     repeats: dict[int, list[RoundFinished]] = field(default_factory=dict)  # by the round that was repeated
-    agreements: dict[tuple[int, int], tuple[LogAgreement, int]] = field(default_factory=dict)  # by round and repeats
+    agreements: dict[tuple[int, int, frozenset[str]], tuple[LogAgreement, int]] = field(default_factory=dict)
     best: RoundFinished | None = None
     cut_short: bool = False  # time was up
     remarks: list[str] = field(default_factory=list)
@@ -105,13 +116,26 @@ class ReproductionState:
         """Of it and of its repeats: with the failure log, and the number of messages that it lacks or adds in all."""
         repeats = self.repeats.get(found.number, ())
         again = [each for each in repeats if each.reproduces and any(log.exists() for log in each.logs)]
-        if not again:
+        if not any(log.exists() for log in found.logs):
             return found.agreement, found.unlike
-        key = found.number, len(again)
+        runs = [found, *again]
+        key = found.number, len(runs), self.chance
         if key not in self.agreements:
-            runs = [self.subject.records_of(each.logs) for each in (found, *again)]
-            self.agreements[key] = self.prepared.agreement(runs)
+            read = [FaultyRun(self.subject.records_of(one.logs), lines_before(one.logs, one.faults)) for one in runs]
+            self.agreements[key] = self.prepared.agreement(read, self.chance)
         return self.agreements[key]
+
+    @property
+    def chance(self) -> frozenset[str]:
+        """What rounds with faults at different sites said before these fired, though no good run did.
+
+        One site is not enough: if the moment was not told well, it may be a consequence.
+        """
+        sites: defaultdict[str, set[int]] = defaultdict(set)
+        for done in self.tried:
+            for key in done.early:
+                sites[key].add(done.fired.number if done.fired else -1)
+        return frozenset(key for key, numbers in sites.items() if len(numbers) > 1)
 
     def standing(self, found: RoundFinished) -> tuple[int, int]:
         """The smaller, the better it and its repeats explain the failure log."""

@@ -84,6 +84,7 @@ class RoundFinished:
     visits: tuple[Visit, ...] = ()  # of sites that the good run does not visit
     logs: tuple[Path, ...] = ()
     agreement: LogAgreement = field(default_factory=LogAgreement)  # of each kind the first few lines
+    early: frozenset[str] = frozenset()  # messages that no good run has, said before the fault fired: chance
 
     @property
     def faults(self) -> tuple[FiredFault, ...]:

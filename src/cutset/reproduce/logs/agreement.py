@@ -8,6 +8,10 @@ Of runs that agree so far, values and order tell which is nearer: that it was or
 other. They count where good runs have the same ones, as elsewhere they may be chance. Likewise, of several runs with
 one fault, what one lacks or adds and another does not is chance.
 
+What a run says before its fault fires, the fault has no part in. What is new by then is chance; what it says with other
+values than the failure log, as often, and before that says anything new, is of another machine or another day. `chance`
+are messages that other runs said before their faults fired, though no good run did.
+
 How many entries are apart tells which moment is nearer, whether or not it contradicts: after which order it was that no
 more were sent.
 """
@@ -27,6 +31,14 @@ _Texts = dict[str, set[str]]  # of messages, by their key
 
 
 @dataclass(frozen=True, slots=True)
+class FaultyRun:
+    """What a run with a fault logged, and how many lines were there when the fault fired; 0: that is not known."""
+
+    records: Sequence[LogRecord]
+    before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class _Log:
     entries: list[LogEntry]  # by their texts, which tell more than their statements
     records: dict[int, LogRecord]  # by their lines
@@ -34,9 +46,9 @@ class _Log:
 
 def agreement_with(
     good: Sequence[Iterable[LogRecord]], failure: Iterable[LogRecord]
-) -> Callable[[Sequence[Iterable[LogRecord]]], tuple[LogAgreement, int]]:
-    """Tells of runs with one fault how they agree with the failure log, and how many messages they lack or add in all;
-    lines are those of the first run."""
+) -> Callable[[Sequence[FaultyRun], Collection[str]], tuple[LogAgreement, int]]:
+    """Tells of runs with one fault, and of what is known to be chance, how they agree with the failure log, and how
+    many messages they lack or add in all; lines are those of the first run."""
     usual, *others = map(_log, good)
     failed = _log(failure)
     noise = {entry.key for other in others for only in _apart(usual, other) for entry in only}
@@ -61,15 +73,21 @@ def agreement_with(
     failed_values, failed_entries = values(failed), entries(failed)
     by_chance = max((apart(entries(usual), entries(other)) for other in others), default=0)
 
-    def differing(run: _Log) -> tuple[set[str], set[str], set[str]]:
+    def differing(run: _Log, before: int, chance: Collection[str]) -> tuple[set[str], set[str], set[str]]:
         """What the run lacks, what it adds, and what both have, but not alike."""
         run_lost, run_new = changes(run)
-        lacking, added = (new - run_new) | (run_lost - lost), (run_new - new) | (lost - run_lost)
+        early = _said_by(run, before)
+        first_news = min((entry.line for entry in failed.entries if entry.key in new.difference(chance)), default=0)
+        elsewhere = early & _said_by(failed, first_news - 1)
+        often, as_often = (Counter(entry.key for entry in log.entries) for log in (run, failed))
+        lacking, added = (new - run_new) | (run_lost - lost), (run_new - new - early) | (lost - run_lost)
         unlike = lacking & added
         lacking, added = lacking - unlike, added - unlike
         unlike |= {entry.key for only in _apart(failed, run) for entry in only if entry.family in orderly}
         unlike |= {key for key, texts in values(run).items() if texts != failed_values.get(key, texts)}
-        return lacking, added, unlike - lacking - added - noise
+        unlike -= {key for key in elsewhere if often[key] == as_often[key]}
+        unlike -= lacking | added | noise
+        return lacking.difference(chance), added.difference(chance), unlike.difference(chance)
 
     def said_otherwise(run: _Log) -> Iterator[LogEntry]:
         """Entries of the failure log whose values the run does not have."""
@@ -78,9 +96,11 @@ def agreement_with(
             if steady(entry.key, _text_of(failed, entry)) not in run_values.get(entry.key, ()):
                 yield entry
 
-    def agreement(runs: Sequence[Iterable[LogRecord]]) -> tuple[LogAgreement, int]:
-        first, *more = map(_log, runs)
-        lacking, added, unlike = (set.intersection(*each) for each in zip(*map(differing, (first, *more)), strict=True))
+    def agreement(runs: Sequence[FaultyRun], chance: Collection[str] = ()) -> tuple[LogAgreement, int]:
+        logs = [_log(run.records) for run in runs]
+        differ = [differing(log, run.before, chance) for log, run in zip(logs, runs, strict=True)]
+        lacking, added, unlike = (set.intersection(*each) for each in zip(*differ, strict=True))
+        first = logs[0]
         only_failed, only_run = _apart(failed, first)
         run_lost, run_new = changes(first)
         found = LogAgreement(
@@ -89,16 +109,27 @@ def agreement_with(
             added=_first_of(added, first, only_run),
             values=len(unlike),
             otherwise=_first_of(unlike, failed, [*said_otherwise(first), *only_failed]),
-            apart=max(0, min(apart(failed_entries, entries(run)) for run in (first, *more)) - by_chance),
+            apart=max(0, min(apart(failed_entries, entries(log)) for log in logs) - by_chance),
         )
         return found, len(lacking) + len(added)
 
     return agreement
 
 
+def said_early(good: Sequence[Iterable[LogRecord]], run: FaultyRun) -> frozenset[str]:
+    """What the run said before its fault fired, and no good run says: no fault made it say so."""
+    usual = {entry.key for records in good for entry in keyed(records)}
+    return frozenset(entry.key for entry in keyed(run.records) if entry.line <= run.before) - usual
+
+
 def _log(records: Iterable[LogRecord]) -> _Log:
     by_line = {record.line: record for record in records}
     return _Log(keyed(by_line.values()), by_line)
+
+
+def _said_by(log: _Log, line: int) -> set[str]:
+    """What it says up to a line, and not any more."""
+    return {entry.key for entry in log.entries} - {entry.key for entry in log.entries if entry.line > line}
 
 
 def _apart(one: _Log, other: _Log) -> tuple[list[LogEntry], list[LogEntry]]:

@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 from tests.samples.small_programs import read_python_log
 
 from cutset.model.reproduction.result import LogAgreement, LogLine
-from cutset.reproduce.logs.agreement import agreement_with
+from cutset.reproduce.logs.agreement import FaultyRun, agreement_with, said_early
 
 ORDERS = ["up", *(f"order {number} is sent" for number in range(1, 6)), "down"]
 
@@ -18,10 +18,14 @@ def records(*messages, thread="MainThread"):
     )
 
 
-def agreement(good, failure, run, *other_good):
-    return agreement_with([records(*each) for each in (good, *(other_good or (good,)))], records(*failure))(
-        [records(*run)]
-    )
+def agreement(good, failure, run, *other_good, before=0, chance=()):
+    told = agreement_with([records(*each) for each in (good, *(other_good or (good,)))], records(*failure))
+    return told([FaultyRun(records(*run), before)], chance)
+
+
+def told_of(good, failure):
+    told = agreement_with(good, failure)
+    return lambda *runs: told([FaultyRun(run) for run in runs], ())
 
 
 def lost(number):
@@ -105,7 +109,7 @@ def test_a_traceback_that_is_lacking_is_named_by_its_exception():
     good = records("up")
     trace = ["Traceback (most recent call last):", '  File "a.py", line 3, in save', "OSError: full"]
     line = "2026-11-16 03:00:00,001 ERROR [MainThread] shop: cannot save"
-    found, unlike = agreement_with([good, good], read_python_log([line, *trace]))([read_python_log([line])])
+    found, unlike = told_of([good, good], read_python_log([line, *trace]))(read_python_log([line]))
     assert found.lacking == (LogLine(1, "OSError raised in save: full"),)
     assert unlike == 1
 
@@ -113,21 +117,21 @@ def test_a_traceback_that_is_lacking_is_named_by_its_exception():
 def test_what_an_exception_says_is_a_value():
     line = "2026-11-16 03:00:00,001 ERROR [MainThread] shop: cannot save"
     trace = ["Traceback (most recent call last):", '  File "a.py", line 3, in save', "OSError: full at 0x7f00"]
-    failure = agreement_with([records("up")] * 2, read_python_log([line, *trace]))
-    assert failure([read_python_log([line, *trace[:2], "OSError: full at 0x7f33"])]) == (LogAgreement(explained=3), 0)
-    found, unlike = failure([read_python_log([line, *trace[:2], "OSError: no such device"])])
+    failure = told_of([records("up")] * 2, read_python_log([line, *trace]))
+    assert failure(read_python_log([line, *trace[:2], "OSError: full at 0x7f33"])) == (LogAgreement(explained=3), 0)
+    found, unlike = failure(read_python_log([line, *trace[:2], "OSError: no such device"]))
     assert (found.values, unlike) == (1, 0)
     assert found.otherwise == (LogLine(1, "OSError raised in save: full at 0x7f00"),)
 
 
 def test_what_one_run_with_a_fault_lacks_or_adds_and_another_does_not_is_chance():
-    failure = agreement_with([records(*ORDERS)] * 2, records(*lost(3)))
+    failure = told_of([records(*ORDERS)] * 2, records(*lost(3)))
     late = [*lost(3), "cannot stop"]
-    assert failure([records(*late)])[1] == 1
-    assert failure([records(*late), records(*lost(3))]) == (LogAgreement(explained=2), 0)
-    assert failure([records(*lost(4)), records(*lost(3))])[0].values == 0
-    assert failure([records(*lost(4)), records(*lost(2))])[0].values > 0
-    assert failure([records(*late)] * 3)[0].added == (LogLine(8, "cannot stop"),)
+    assert failure(records(*late))[1] == 1
+    assert failure(records(*late), records(*lost(3))) == (LogAgreement(explained=2), 0)
+    assert failure(records(*lost(4)), records(*lost(3)))[0].values == 0
+    assert failure(records(*lost(4)), records(*lost(2)))[0].values > 0
+    assert failure(*[records(*late)] * 3)[0].added == (LogLine(8, "cannot stop"),)
 
 
 def test_entries_that_are_apart_tell_which_moment_is_nearer():
@@ -138,6 +142,40 @@ def test_entries_that_are_apart_tell_which_moment_is_nearer():
     assert apart == [2, 1, 0, 1, 2]
     noisy = [*ORDERS, "order 1 is sent"]
     assert agreement(ORDERS, ends_after(2), ends_after(3), noisy)[0].apart == 0
+
+
+def test_what_a_run_says_before_its_fault_fires_is_not_of_the_fault():
+    warm = ["cache is cannot", *lost(3)]
+    assert agreement(ORDERS, lost(3), warm)[1] == 1
+    assert agreement(ORDERS, lost(3), warm, before=1)[1] == 0
+    assert agreement(ORDERS, lost(3), [*lost(3), "cache is cannot"], before=1)[1] == 1
+
+
+def test_values_of_another_machine_are_no_contradiction_if_they_come_before_both_faults():
+    here, there = ([f"home is /of/{name} with {cores} cores", *ORDERS] for name, cores in (("us", 2), ("them", 64)))
+    failure = [there[0], *lost(3)]
+    run = [here[0], *lost(3)]
+    assert agreement(here, failure, run)[0].values == 1
+    assert agreement(here, failure, run, before=3)[0].values == 0
+    assert (
+        agreement(here, [*lost(3), there[0]], [*lost(3), here[0]], before=8)[0].values == 1
+    )  # it may be a consequence
+
+
+def test_a_fault_that_comes_too_late_does_not_explain_what_was_said_before():
+    good = [*ORDERS, "sent 5 of 5"]
+    failure = [*lost(3), "sent 4 of 5"]
+    found, unlike = agreement(good, failure, [*good, "order 6 is lost"], before=8)
+    assert (unlike, found.values) == (1, 2)  # all were sent; which order it was, and how many were sent
+    assert agreement(good, failure, good, before=8)[1] > 0
+
+
+def test_what_several_runs_say_before_their_faults_fire_is_chance():
+    electing = ["cannot reach 1", *ORDERS]
+    good = [records(*ORDERS)] * 2
+    assert said_early(good, FaultyRun(records(*electing, "cannot stop"), 3)) == {"shop: cannot reach *"}
+    assert agreement(ORDERS, ["cannot reach 1", *lost(3)], lost(3))[1] == 1
+    assert agreement(ORDERS, ["cannot reach 1", *lost(3)], lost(3), chance={"shop: cannot reach *"})[1] == 0
 
 
 LOGS = st.lists(st.sampled_from(["up", "down", "order 1 is sent", "order 2 is sent", "lost"]), max_size=8)
