@@ -1,7 +1,11 @@
 package costs;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+
 /** Prints what a visit costs, in nanoseconds, one number on each line: counted, at an armed site, recorded, a function. */
 public class Costs {
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean(); // others may be at work here, too
     private static final int TIMES = 50_000_000;
     private static final int REPEATS = 5; // of which the best counts: the first ones are not compiled yet
     private static final int SITES = 40;
@@ -16,12 +20,12 @@ public class Costs {
     private static double best(int which, Sink sink) {
         double best = Double.MAX_VALUE;
         for (int k = 0; k < REPEATS; k++) {
-            long begin = System.nanoTime();
+            long begin = THREADS.getCurrentThreadCpuTime();
             if (which == 0) plain(sink);
             else if (which == 1) counted(sink);
             else if (which == 2) armed(sink);
             else functions(sink);
-            best = Math.min(best, (double) (System.nanoTime() - begin) / TIMES);
+            best = Math.min(best, (double) (THREADS.getCurrentThreadCpuTime() - begin) / TIMES);
         }
         return best;
     }
@@ -49,9 +53,9 @@ public class Costs {
     /** As deep as programs are; the first half of the sites is for the compiler. */
     private static double recorded(Sink sink) {
         deep(12, sink, 0, SITES / 2);
-        long begin = System.nanoTime();
+        long begin = THREADS.getCurrentThreadCpuTime();
         deep(12, sink, SITES / 2, SITES);
-        return (double) (System.nanoTime() - begin) / (SITES / 2) / RECORDED;
+        return (double) (THREADS.getCurrentThreadCpuTime() - begin) / (SITES / 2) / RECORDED;
     }
 
     private static void deep(int depth, Sink sink, int from, int to) {

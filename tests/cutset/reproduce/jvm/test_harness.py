@@ -24,9 +24,10 @@ STORE = [
     java_site("store.Store::size::File.length"),
     java_site("store.Store::isOpen::File.exists"),
     java_site("store.Store::owner::File.getName"),
-    java_site("store.Store::lambda$waitForAnother$1::Semaphore.tryAcquire"),
+    java_site("store.Store::lambda$waitForAnother$2::Semaphore.tryAcquire"),
+    java_site("store.Store::main::Thread.run"),
 ]
-PUT, CLOSED, LENGTH, EXISTS, NAME, ACQUIRE = range(6)
+PUT, CLOSED, LENGTH, EXISTS, NAME, ACQUIRE, CALL_BACK = range(7)
 IN_MAIN = "Store.put < Store.write < Store.main < @main"
 FULL = 'java.io.IOException("No space left on device")'
 Run = Callable[..., RoundRecord]
@@ -107,6 +108,13 @@ def test_an_exception_looks_as_if_the_call_had_thrown_it(run: Run):
     assert lines[at - 1] == "cannot put 1: java.io.IOException: No space left on device"
     assert lines[at + 1].startswith("\tat store.Store.put(Store.java:")
     assert lines[-1] == "done"
+
+
+def test_the_stack_goes_on_below_a_call_that_may_give_back_a_value(run: Run):
+    record = run("callback", SiteFault(PUT, 1, FULL), ground=(SiteFault(CALL_BACK, 2, "return(null)"),))
+    assert record.fired is not None
+    assert record.fired.within == "Store.put < Store.write < Store.main.lambda < Store.main < @main"
+    assert "\tat store.Store.main(Store.java:" in said(record)[-2]
 
 
 def test_occurrences_within_a_context_are_those_that_count(run: Run):

@@ -136,7 +136,8 @@ final class Effect {
     private static Throwable asOfCall(Throwable thrown) {
         StackTraceElement[] frames = thrown.getStackTrace();
         int begin = 0;
-        for (int k = 0; k < frames.length; k++) if (Faults.isOurs(frames[k])) begin = k + 1;
+        while (begin < frames.length && !Faults.isOurs(frames[begin])) begin++; // constructors
+        while (begin < frames.length && Faults.isOurs(frames[begin])) begin++;
         thrown.setStackTrace(Arrays.copyOfRange(frames, begin, frames.length));
         return thrown;
     }
@@ -145,7 +146,7 @@ final class Effect {
     static boolean isInterruptible(String owner, String name, String descriptor, ClassLoader loader) {
         try {
             for (Class<?> type = Class.forName(owner.replace('/', '.'), false, loader); type != null; ) {
-                for (Method each : type.getDeclaredMethods())
+                for (Method each : type.isInterface() ? type.getMethods() : type.getDeclaredMethods())
                     if (each.getName().equals(name) && Type.getMethodDescriptor(each).equals(descriptor))
                         return declares(each.getExceptionTypes());
                 type = type.getSuperclass();

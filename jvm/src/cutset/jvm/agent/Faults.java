@@ -58,6 +58,7 @@ final class Faults {
                 String problem = "the effect " + each.effect.text + " could not be made: " + error
                         + (error.getCause() == null ? "" : " (" + error.getCause() + ")");
                 if (UNMADE.add(problem)) Record.problem(problem);
+                each.spent = true;
                 continue;
             }
             if (claim(each, occurrence, context, nth)) return each.effect.act(prepared, isInterruptible(loaded));

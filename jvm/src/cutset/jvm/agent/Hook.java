@@ -10,11 +10,11 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /**
  * What woven code calls. A visit that is neither recorded nor may fail costs a count.
  *
- * <p>No lambdas here, nor in what is called from here: making one loads classes, maybe while the program loads one.
+ * <p>No lambdas here, nor in what records a visit: making one loads classes, maybe while the program loads one.
  */
 public final class Hook {
-    /** A site in a busy loop is only counted after so many visits: finding out their contexts takes a microsecond. */
-    private static final int VISITS_OF_SITE = 10_000;
+    /** After so many visits of a site, or of all, they are only counted: to find out a context takes microseconds. */
+    private static final int VISITS_OF_SITE = 10_000, VISITS = 400_000;
     /** Later ones say little that is new, and should leave room for others. */
     private static final int VISITS_OF_CONTEXT = 1_000;
 
@@ -23,6 +23,7 @@ public final class Hook {
     private static final class State { // of its own class, so that its fields are constants to the compiler
         static final boolean RECORDS = plan.visits;
         static final int RECORDED = RECORDS ? VISITS_OF_SITE : 0;
+        static final AtomicInteger LEFT = new AtomicInteger(VISITS);
         static final AtomicIntegerArray COUNTS = new AtomicIntegerArray(plan.sites);
         static final ArmedFault[][] ARMED = new ArmedFault[plan.sites][];
         static final AtomicReferenceArray<ConcurrentHashMap<Contexts.Context, AtomicInteger>> NTH =
@@ -80,16 +81,18 @@ public final class Hook {
 
     private static int visited(int site, int occurrence) {
         ArmedFault[] faults = State.ARMED[site];
-        boolean recorded = occurrence <= State.RECORDED;
+        boolean recorded = occurrence <= State.RECORDED && State.LEFT.get() > 0 && State.LEFT.getAndDecrement() > 0;
         Contexts.Context context = null;
         int nth = 0;
-        if (recorded || faults != null && asksForContexts(faults)) {
-            context = Contexts.here();
-            nth = next(site, context);
-        }
-        if (State.RECORDS) {
+        try {
+            if (recorded || faults != null && asksForContexts(faults)) {
+                context = Contexts.here();
+                nth = next(site, context);
+            }
             if (recorded && nth <= VISITS_OF_CONTEXT) Record.visit(site, occurrence, context, nth);
             else Record.count(site, occurrence);
+        } catch (RuntimeException error) { // whatever it is, the workload goes on
+            Record.problem("a visit is not recorded: " + error);
         }
         return faults == null ? 0 : Faults.at(site, occurrence, context, nth, faults);
     }

@@ -37,6 +37,9 @@ public class Store {
                 Logger.getLogger("store").fine("not shown");
                 new Store().write(1);
                 break;
+            case "callback":
+                new Thread(() -> new Store().write(1)).run();
+                break;
             case "halt":
                 new Store().write(3);
                 Runtime.getRuntime().halt(3);
