@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.samples.java_samples import built_jar, compiled_sample, java_site
+from tests.samples.java_samples import SAMPLES, built_jar, compiled_sample, java_site
 from tests.samples.small_programs import read_app
 from tests.samples.toy_language import ToyFrontEnd, toy_case
 
@@ -34,7 +34,8 @@ def toy(folder: Path) -> tuple[Harness, Workload, Site, str]:
 def jvm(folder: Path) -> tuple[Harness, Workload, Site, str]:
     built_jar()
     command = ("java", "-Xmx64m", "-cp", str(compiled_sample("store")), "store.Store", "write")
-    site = java_site("store.Store::put::OutputStream.write")
+    source = (SAMPLES / "store/store/Store.java").read_text().splitlines()
+    site = java_site("store.Store::put::OutputStream.write", line=1 + source.index("        out.write(k);"))
     return JvmHarness(), Workload(command, 20), site, 'java.io.IOException("full")'
 
 
@@ -114,4 +115,5 @@ def test_the_folder_of_a_round_tells_its_visits_later(tmp_path: Path, laboratory
 @every
 def test_a_site_that_is_still_there_is_located(tmp_path: Path, laboratory: Laboratory):
     harness, workload, site, _ = laboratory(tmp_path)
-    assert [place.line for place in harness.locate({site: ()}, [], workload, None).places[site]] == [site.line]
+    sources = [site.module.partition(".")[0]]
+    assert [place.line for place in harness.locate({site: ()}, sources, workload, None).places[site]] == [site.line]
