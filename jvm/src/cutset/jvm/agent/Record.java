@@ -44,6 +44,7 @@ final class Record {
 
     static void start(Plan plan) throws IOException {
         out = new File(plan.out);
+        out.mkdirs(); // if nobody did
         File file;
         do file = new File(out, "visits." + process);
         while (!file.createNewFile() && process++ < 1 << 20);
