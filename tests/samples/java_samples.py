@@ -33,8 +33,9 @@ def compiled_sample(name: str, *options: str) -> Path:
     if javac is None:
         pytest.skip("there is no javac to compile Java programs with")
     folder = Path(_FOLDER.name) / str(len(list(Path(_FOLDER.name).iterdir())))
+    release = () if "--release" in options else ("--release", "11")  # the `java` on PATH may be older than javac
     sources = map(str, sorted((SAMPLES / name).rglob("*.java")))
-    subprocess.run([javac, "-g", "-nowarn", "-d", str(folder), *options, *sources], check=True)
+    subprocess.run([javac, "-g", "-nowarn", "-d", str(folder), *release, *options, *sources], check=True)
     return folder
 
 
