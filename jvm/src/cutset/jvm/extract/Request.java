@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What to read: jars, class folders, packages or classes of a class path; and of which of them sites are wanted. */
+/**
+ * What to read: jars and class folders by their paths, and {@code package:} with the name of a package or class that is
+ * looked for on the class path. Drivers are read as sources are, but have no sites.
+ */
 final class Request {
     final Map<?, ?> plain;
     final List<List<String>> skipped = new ArrayList<>(); // file, reason
@@ -64,20 +67,12 @@ final class Request {
         return found;
     }
 
-    private Map<String, ClassPath.Content> named(String what) throws Unknown {
-        String name = what.substring(what.indexOf(':') + 1);
-        if (!what.startsWith("package:") && !what.startsWith("class:")) {
-            if (!new File(what).exists()) throw new Unknown(what, classPath);
-            return classPath.classesOf(what);
-        }
-        String path = name.replace('.', '/');
-        Map<String, ClassPath.Content> found = new TreeMap<>();
-        for (String each : classPath.names())
-            if (each.equals(path)
-                    || each.startsWith(path + "$")
-                    || what.startsWith("package:") && each.startsWith(path + "/"))
-                found.put(each, classPath.content(each));
-        if (found.isEmpty()) throw new Unknown(name, classPath);
+    private Map<String, ClassPath.Content> named(String what) throws IOException, Unknown {
+        boolean isPath = !what.startsWith("package:");
+        String name = what.substring(isPath ? 0 : "package:".length());
+        if (isPath && !new File(name).exists()) throw new Unknown(name, classPath);
+        Map<String, ClassPath.Content> found = isPath ? classPath.classesOf(name) : classPath.named(name);
+        if (found.isEmpty() && !isPath) throw new Unknown(name, classPath);
         return found;
     }
 }
