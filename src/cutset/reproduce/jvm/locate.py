@@ -27,6 +27,7 @@ ALIKE = 0.6  # of the words around: from there on it is taken for the same place
 SOMEWHAT_ALIKE = 0.3  # that is enough in the function where it was, if it is still the same one in order there
 LEAST_WORDS = 6  # that agree, in another function of its class: a few say nothing
 ALIKE_ELSEWHERE, LEAST_WORDS_ELSEWHERE = 0.75, 10  # in another class
+_ITSELF = "=> "  # marks the site among the words around it
 _ROOT = 3  # parts of the name of a package that a project's packages share: `org.apache.zookeeper`
 _NUMBERED = re.compile(r"\$\d+")  # anonymous classes and lambdas: those before them change their numbers
 
@@ -115,16 +116,27 @@ def _fitting(
         same_class = _unnumbered(place.module) == _unnumbered(site.module)
         same_function = _without_types(place.function) == _without_types(site.function)
         at_home, same = same_class and same_function, place.ordinal == site.ordinal
-        matcher = SequenceMatcher(None, around, place.around, autojunk=False)
-        alike = matcher.ratio() if around else SOMEWHAT_ALIKE
-        agreeing = sum(block.size for block in matcher.get_matching_blocks()) - 1  # without what is called itself
+        agreeing = _agreeing(around, place.around)
+        alike = 2 * agreeing / (len(around) + len(place.around)) if around else SOMEWHAT_ALIKE
         if same_class:
-            is_alike = alike >= ALIKE and (at_home or agreeing >= LEAST_WORDS)
+            is_alike = alike >= ALIKE and (at_home or agreeing > LEAST_WORDS)
         else:
-            is_alike = alike >= ALIKE_ELSEWHERE and agreeing >= LEAST_WORDS_ELSEWHERE
+            is_alike = alike >= ALIKE_ELSEWHERE and agreeing > LEAST_WORDS_ELSEWHERE
         if is_alike or (at_home and same and alike >= SOMEWHAT_ALIKE):
             exactly = (place.module, place.function) == (site.module, site.function)
             yield (is_alike, at_home, same_class, same_function, alike, exactly, same), place
+
+
+def _agreeing(before: Sequence[str], after: Sequence[str]) -> int:
+    """How many words agree on the same side of what is called itself, which is one more."""
+    sides = zip(_sides(before), _sides(after), strict=True)
+    matchers = [SequenceMatcher(None, one, other, autojunk=False) for one, other in sides]
+    return 1 + sum(block.size for matcher in matchers for block in matcher.get_matching_blocks())
+
+
+def _sides(around: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    middle = next((number for number, word in enumerate(around) if word.startswith(_ITSELF)), len(around))
+    return around[:middle], around[middle + 1 :]
 
 
 def _without_types(function: str) -> str:

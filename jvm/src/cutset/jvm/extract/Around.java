@@ -14,10 +14,11 @@ import org.objectweb.asm.tree.TypeInsnNode;
 
 /**
  * The code around a site as words, by which it is found again in another version: calls, fields, classes and texts.
- * What depends on the compiler, as how it concatenates texts or numbers lambdas, is not among them.
+ * The site is marked among them. What depends on the compiler, as how it concatenates texts or numbers lambdas, is not among them.
  */
 final class Around {
     private static final int WORDS = 8; // before, and after
+    private static final String ITSELF = "=> ";
 
     private Around() {}
 
@@ -30,7 +31,7 @@ final class Around {
         }
         for (AbstractInsnNode each = statement.getNext(); each != null && after.size() < WORDS; each = each.getNext())
             after.addAll(words(each));
-        before.add(site.expression);
+        before.add(ITSELF + site.expression);
         before.addAll(after);
         return before;
     }
