@@ -63,6 +63,9 @@ class Body(NamedTuple):
         """Of a call or throw."""
         return (self.calls.get(instruction) or self.throws[instruction]).block
 
+    def line_of(self, instruction: int) -> int:
+        return (self.calls.get(instruction) or self.throws[instruction]).line
+
     def leads(self, block: int, to: int) -> bool:
         return block == to or bool(self.reachable[block] >> to & 1)
 

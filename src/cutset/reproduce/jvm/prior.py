@@ -47,27 +47,25 @@ def beginnings(code: JvmCode, seen: Sighting) -> list[JvmNode]:
 
 
 def _raising(code: JvmCode, origin: Origin) -> list[JvmNode]:
-    """What threw in the last known frame of a stack trace; the frame itself if its line tells nothing."""
-    body = code.body(origin.function)
-    at_line = [
-        instruction
-        for instruction in body.raising
-        if (body.calls.get(instruction) or body.throws[instruction]).line == origin.line
-    ]
+    """What threw in the last known frame of a stack trace; the frame itself if nothing there can.
+
+    In a log of another version lines are elsewhere: then it may have been anything in the method.
+    """
+    body, method = code.body(origin.function), origin.function
+    at_line = [each for each in body.raising if body.line_of(each) == origin.line]
     named = code.program.numbers.get(origin.type)
-    for wanted in (*((code.wanting([named]),) if named is not None else ()), code.anything):
-        found = [key for each in at_line for key in _thrown(code, origin.function, each, wanted, ())]
+    exactly = code.wanting([named]) if named is not None else code.anything
+    for instructions, wanted in ((at_line, exactly), (at_line, code.anything), (body.raising, exactly)):
+        found = [key for each in instructions for key in _thrown(code, method, each, wanted, ())]
         if found:
-            # Also why control was there: the fault may have come before, and this be a consequence.
-            return found + [_place(code, origin.function, each) for each in dict.fromkeys(key.row for key in found)]
-    return [
-        *(
-            _location(origin.function, number)
-            for number, block in enumerate(body.method.blocks)
-            if block.line == origin.line
-        ),
-        JvmNode(CausalKind.INVOCATION, origin.function),
-    ]
+            break
+    # Also why control was there: the fault may have come before, and this be a consequence.
+    found += [_place(code, method, each) for each in dict.fromkeys(key.row for key in found)]
+    found += [_location(method, number) for number, row in enumerate(body.method.blocks) if row.line == origin.line]
+    if code.hierarchy.may_be_unchecked([named] if named is not None else ()):
+        # The JVM itself throws for values that are wrong, as null is: those of the calls there.
+        found += _values(code, method, at_line or body.calls, ())
+    return found or [JvmNode(CausalKind.INVOCATION, method)]
 
 
 def _location(method: int, block: int, at: int = -1, *, write: bool = False, skipped: bool = False) -> JvmNode:
@@ -154,6 +152,8 @@ def _made_of(code: JvmCode, key: JvmNode) -> Iterator[JvmNode]:
     elif key.at <= _RETURNS:
         returned = body.method.returns[_RETURNS - key.at]
         yield from _values(code, key.method, returned.calls, returned.fields)
+        if not returned.calls and not returned.fields and returned.constant is None:
+            yield from _made_here(code, key.method, key.row)
 
 
 def _tested(code: JvmCode, key: JvmNode) -> Iterator[JvmNode]:
@@ -162,6 +162,19 @@ def _tested(code: JvmCode, key: JvmNode) -> Iterator[JvmNode]:
         yield from (_location(key.method, block) for block in condition.chosen)
         if condition.parameters:
             yield JvmNode(CausalKind.INVOCATION, key.method)
+        if not (condition.calls or condition.fields or condition.chosen or condition.parameters):
+            yield from _made_here(code, key.method, key.row)
+
+
+def _made_here(code: JvmCode, method: int, block: int) -> Iterator[JvmNode]:
+    """Of what a method makes itself, as a list that it fills: all that has decided what it does until then."""
+    body = code.body(method)
+    for number in body.conditions:
+        if number != block and body.leads(number, block):
+            yield JvmNode(CausalKind.CONDITION, method, number)
+    for attempt in body.method.tries:
+        if attempt.type != ANYTHING and body.leads(attempt.handler, block):
+            yield JvmNode(CausalKind.HANDLER, method, attempt.handler)
 
 
 def _values(code: JvmCode, method: int, calls: Iterable[int], fields: Iterable[int]) -> Iterator[JvmNode]:
@@ -169,9 +182,12 @@ def _values(code: JvmCode, method: int, calls: Iterable[int], fields: Iterable[i
     body = code.body(method)
     for instruction in calls:
         call = body.calls.get(instruction)
-        if call is not None and not code.graph.is_guess(callee_of(call)):
-            for target in code.graph.targets(callee_of(call)):
-                yield from _returns(code, target)
+        if call is None:
+            continue
+        event = Event(method, instruction)
+        targets = () if code.graph.is_guess(callee_of(call)) else code.graph.targets(callee_of(call))
+        for target in (*targets, *code.graph.run.get(event, ()), *code.graph.started.get(event, ())):
+            yield from _returns(code, target)
     for each in fields:
         for event in code.writers(each):
             block = code.body(event.method).writes[event.instruction].block

@@ -1,8 +1,10 @@
 from hypothesis import assume, given
-from tests.samples.jvm_programs import Attempt, If, Invoke, program_of, sightings_in
+from tests.samples.jvm_programs import IO, Attempt, If, Invoke, Return, Type, program_of, sightings_in
 from tests.samples.jvm_simulation import Run, is_a, programs
 
+from cutset.reproduce.graph.distances import reaches
 from cutset.reproduce.jvm.causal import causal_graph
+from cutset.reproduce.logs.recognition import Origin, Sighting
 
 
 @given(programs())
@@ -47,3 +49,46 @@ def _wanted(graph, message, site):
         seen.update(new)
         waiting.extend(new)
     return [graph.node(number).wanted for number in seen if graph.node(number).site == site]
+
+
+# -- stack traces ------------------------------------------------------------------------------------------------------
+
+_NULL = "java.lang.NullPointerException"
+_NEWEST = {  # what is newest is null if nothing is valid
+    "A": Type(
+        {
+            "size": [Invoke("A.newest"), Invoke("java.io.File.length")],
+            "newest": [
+                Invoke("A.valid", label="valid"),
+                If([Return(constant="null")], calls=["valid"]),
+                Return(fields=["A.files"]),
+            ],
+            "valid": [Attempt([Invoke("java.io.File.read", [IO])], [(IO, [])]), Return()],
+        }
+    )
+}
+
+
+def _near(types, function, line, kind):
+    program = program_of(types, {_NULL: ("java.lang.RuntimeException",)})
+    number = [each.name for each in program.functions].index(function)
+    line = program.functions[number].line + line
+    seen = Sighting("raised", None, (Origin("A", number, line, kind),))
+    found = reaches(causal_graph(program, [seen]))
+    return {program.sites[site].expression: reach["raised"].steps for site, reach in found.items()}
+
+
+def test_a_stack_trace_leads_to_what_throws_on_its_line():
+    types = {"A": Type({"f": [Invoke("net.Socket.open", [IO]), Invoke("net.Socket.read", [IO])]})}
+    assert _near(types, "f", 1, IO) == {"Socket.read": 0}
+
+
+def test_a_line_of_another_version_leads_to_what_throws_in_the_method():
+    types = {"A": Type({"f": [Invoke("net.Socket.open", [IO]), Invoke("net.Socket.wait")]})}
+    assert _near(types, "f", 70, IO) == {"Socket.open": 0}
+
+
+def test_a_value_that_is_wrong_leads_to_where_it_comes_from():
+    found = _near(_NEWEST, "size", 0, _NULL)
+    assert found["File.read"] == 4  # read, its handler, what valid returns, the condition, what newest returns
+    assert "File.read" not in _near(_NEWEST, "size", 1, IO)

@@ -48,7 +48,10 @@ final class Origins {
             } else if (isConstant(each) || Code.isCaught(each)) {
                 found.constants.add(at);
             } else {
-                if (each instanceof InvokeDynamicInsnNode && Lambdas.body(each) != null) continue;
+                if (each instanceof InvokeDynamicInsnNode && Lambdas.body(each) != null) {
+                    found.calls.add(at); // what `filter` gives depends on what its lambda returns
+                    continue;
+                }
                 for (SourceValue value : code.operands(at)) todo.addAll(value.insns);
             }
         }
