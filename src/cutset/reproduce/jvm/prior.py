@@ -26,6 +26,10 @@ from cutset.reproduce.logs.recognition import Origin, Sighting
 
 _WHATEVER = 0  # also what is caught
 _FAILURES = ("java.util.concurrent.ExecutionException", "java.util.concurrent.CompletionException")
+_OF_THE_JVM = {  # no program need mention what the JVM itself throws
+    f"java.lang.{name}Exception"
+    for name in ("NullPointer", "ArrayIndexOutOfBounds", "ArrayStore", "ClassCast", "Arithmetic", "NegativeArraySize")
+}
 _RETURNS = -2  # where a LOCATION's returns are counted down from
 
 # The handlers that an exception meets, and whether they keep it from what is to be reached.
@@ -55,14 +59,18 @@ def _raising(code: JvmCode, origin: Origin) -> list[JvmNode]:
     at_line = [each for each in body.raising if body.line_of(each) == origin.line]
     named = code.program.numbers.get(origin.type)
     exactly = code.wanting([named]) if named is not None else code.anything
+    unchecked = origin.type in _OF_THE_JVM or (named is not None and code.hierarchy.may_be_unchecked([named]))
     for instructions, wanted in ((at_line, exactly), (at_line, code.anything), (body.raising, exactly)):
         found = [key for each in instructions for key in _thrown(code, method, each, wanted, ())]
+        # A deeper method would have a frame of its own.
+        here = [key for key in found if key.kind != CausalKind.INTERNAL or key.row in body.throws]
+        found = here if unchecked else here or found
         if found:
             break
     # Also why control was there: the fault may have come before, and this be a consequence.
     found += [_place(code, method, each) for each in dict.fromkeys(key.row for key in found)]
     found += [_location(method, number) for number, row in enumerate(body.method.blocks) if row.line == origin.line]
-    if code.hierarchy.may_be_unchecked([named] if named is not None else ()):
+    if unchecked:
         # The JVM itself throws for values that are wrong, as null is: those of the calls there.
         found += _values(code, method, at_line or body.calls, ())
     return found or [JvmNode(CausalKind.INVOCATION, method)]

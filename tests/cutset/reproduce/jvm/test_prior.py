@@ -1,8 +1,8 @@
 from hypothesis import assume, given
-from tests.samples.jvm_programs import IO, Attempt, If, Invoke, Return, Type, program_of, sightings_in
+from tests.samples.jvm_programs import IO, Attempt, If, Invoke, Return, Throw, Type, program_of, sightings_in
 from tests.samples.jvm_simulation import Run, is_a, programs
 
-from cutset.reproduce.graph.distances import reaches
+from cutset.reproduce.graph.distances import Reach, reaches
 from cutset.reproduce.jvm.causal import causal_graph
 from cutset.reproduce.logs.recognition import Origin, Sighting
 
@@ -69,13 +69,18 @@ _NEWEST = {  # what is newest is null if nothing is valid
 }
 
 
-def _near(types, function, line, kind):
+def _raised(types, function, line, kind):
+    """The program and its graph, if a stack trace shows the exception in that line of the function."""
     program = program_of(types, {_NULL: ("java.lang.RuntimeException",)})
     number = [each.name for each in program.functions].index(function)
     line = program.functions[number].line + line
     seen = Sighting("raised", None, (Origin("A", number, line, kind),))
-    found = reaches(causal_graph(program, [seen]))
-    return {program.sites[site].expression: reach["raised"].steps for site, reach in found.items()}
+    return program, causal_graph(program, [seen])
+
+
+def _near(types, function, line, kind):
+    program, graph = _raised(types, function, line, kind)
+    return {program.sites[site].expression: reach["raised"].steps for site, reach in reaches(graph).items()}
 
 
 def test_a_stack_trace_leads_to_what_throws_on_its_line():
@@ -88,7 +93,13 @@ def test_a_line_of_another_version_leads_to_what_throws_in_the_method():
     assert _near(types, "f", 70, IO) == {"Socket.open": 0}
 
 
+def test_what_a_deeper_method_throws_has_a_frame_of_its_own():
+    types = {"A": Type({"f": [Invoke("A.g"), Throw(IO)], "g": [Invoke("net.Socket.read", [IO])]})}
+    assert _near(types, "f", 70, IO) == {"throw IOException": 0}
+
+
 def test_a_value_that_is_wrong_leads_to_where_it_comes_from():
-    found = _near(_NEWEST, "size", 0, _NULL)
-    assert found["File.read"] == 4  # read, its handler, what valid returns, the condition, what newest returns
+    program, graph = _raised(_NEWEST, "size", 0, _NULL)
+    read = [site.expression for site in program.sites].index("File.read")
+    assert reaches(graph)[read]["raised"] == Reach(4, (IO,))  # its handler, what valid returns, the condition, null
     assert "File.read" not in _near(_NEWEST, "size", 1, IO)
