@@ -136,7 +136,7 @@ class Explorer:
         self._known.tried |= {armed, fired}
         self._known.seen.update(present)
         self._known.near_first = not self._known.near_first
-        if self._space.observables and self._space.observables.keys() <= set(present):
+        if self._space.explains(fired, present):
             self._came_near(fired, standing)
         best = planned.window[0]
         in_reserve = armed != best and (armed.site, (armed.occurrence, armed.within)) in self._space.moments

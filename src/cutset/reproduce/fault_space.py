@@ -22,8 +22,9 @@ Where the paper leaves a choice:
   writes meanwhile. Where a stack trace of the failure log shows the context, instances in it come first; those of the
   thread that logged it, if the program names its threads, by turns with others that do the same. An exception gets to
   who called: instances below the function that says the message come by turns with the others, and first.
-- Where a fault brought every message and yet not the symptom, it may be the right one at the wrong time: of those whose
-  log is most like the failure log, a few neighbours in time (`NEIGHBOURS`) come first in every second round.
+- Where a fault brought every message and yet not the symptom, or the very stack trace that the failure log has, it may
+  be the right one at the wrong time: of those whose log is most like the failure log, a few neighbours in time
+  (`NEIGHBOURS`) come first in every second round.
 """
 
 import re
@@ -40,7 +41,7 @@ from cutset.reproduce.logs.difference import thread_family
 
 ANY = 0  # as an occurrence: the first that comes
 WINDOW = 10  # sites: ANDURIL's default; its results hardly depend on it (§8.5)
-NEIGHBOURS = 8  # in time, of a fault that brought every message
+NEIGHBOURS = 8  # in time, of a fault that explained the messages
 _NUMBER = re.compile(r"\d+")  # in the name of a thread: its number in another run is another
 _Item = TypeVar("_Item")
 
@@ -94,7 +95,7 @@ class RoundKnowledge:
     given_up: set[SiteFault] = field(default_factory=set)  # they never occurred
     later_visits: dict[int, dict[Moment, Visit]] = field(default_factory=dict)  # of sites that the good run left out
     excluded: set[int] = field(default_factory=set)  # sites
-    near: dict[tuple[int, str], Moment] = field(default_factory=dict)  # when a site's effect brought every message
+    near: dict[tuple[int, str], Moment] = field(default_factory=dict)  # when a site's effect explained the messages
     near_standing: tuple[int, ...] = ()  # of these: how alike their logs were to the failure log
     near_first: bool = False  # it is their turn
 
@@ -112,7 +113,7 @@ class SiteCandidate:
     apart: float
     related: bool
     executed: bool  # in the good run
-    near: bool  # the same effect, at a time close to it, brought every message
+    near: bool  # the same effect, at a time close to it, explained the messages
 
     @property
     def site_priority(self) -> int:
@@ -214,6 +215,17 @@ class FaultSpace:
             )
             if not strategy.per_instance:
                 return
+
+    def explains(self, fault: SiteFault, present: Collection[str]) -> bool:
+        """Whether it is the right fault, by what it brought: if only the symptom is missing, it was at the wrong time.
+
+        It brought every message; or it is what a stack trace of the failure log shows there, and brought that one.
+        """
+        if self.observables and self.observables.keys() <= set(present):
+            return True
+        facts, distances = self.sites[fault.site], self._distances[fault.site]
+        shown = [key for key, steps in distances.items() if steps == min(distances.values()) and key in present]
+        return fault.effect in facts.traced_effects and bool(shown)
 
     def neighbours(self, site: int, moment: Moment, knowledge: RoundKnowledge) -> list[Moment]:
         """Other executions of a site, by turns: those just before and after it, and the nearest to the message.

@@ -171,6 +171,16 @@ def test_a_fault_that_brought_every_message_is_tried_at_neighbouring_moments_whe
     assert last == (0, 1)
 
 
+def test_a_fault_explains_the_failure_by_all_messages_or_by_the_stack_trace_that_shows_it() -> None:
+    traced = SiteFacts("traced", {"first": 1, "second": 2}, ("a", "b"), traced_effects=("a",))
+    found = space(traced, SiteFacts("other", {"first": 1}, ("a",)), visits=[])
+    assert found.explains(SiteFault(1, 1, "a"), {"first", "second"})
+    assert not found.explains(SiteFault(1, 1, "a"), {"first"})
+    assert found.explains(SiteFault(0, 1, "a"), {"first"})
+    assert not found.explains(SiteFault(0, 1, "a"), {"second"})  # that is further away
+    assert not found.explains(SiteFault(0, 1, "b"), {"first"})
+
+
 def test_neighbours_are_spread_where_many_executions_are_as_near_to_the_message() -> None:
     found = space(SiteFacts("write", {"first": 1}, ("a",)), visits=[visit(0, n, 5) for n in range(1, 61)])
     first_tries = found.neighbours(0, (60, ""), RoundKnowledge())[:4]
