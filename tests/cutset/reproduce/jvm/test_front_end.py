@@ -1,8 +1,20 @@
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
 from tests.samples.jvm_programs import IO, Attempt, Invoke, Log, Type, program_of
 
+from cutset.model.reproduction.event import ReproductionEvent, ReproductionFinished
 from cutset.model.reproduction.log import LogRecord
+from cutset.model.reproduction.result import Grade, ReproductionResult
 from cutset.model.reproduction.site import FaultKind
 from cutset.reproduce.jvm.front_end import JvmAnalysis, JvmFrontEnd
+from cutset.reproduce.jvm.jar import find_java
+from cutset.reproduce.loop import reproduce
+from cutset.reproduce.oracle.expression import parse_oracle
+from cutset.reproduce.prepare import read_subject
+from cutset.reproduce.rounds.harness import Workload
+from cutset.reproduce.settings import FailureCase, ReproductionSettings
 
 FORCE = "java.nio.channels.FileChannel.force"
 ANALYSIS = JvmAnalysis(
@@ -58,3 +70,56 @@ def test_causes_lead_from_the_message_to_the_call():
 def test_lines_of_records_are_those_of_a_logger():
     log = "starting\n2026-11-18 12:00:00,000 INFO  [main] org.shop.Shop: up\nprinted\n"
     assert JvmFrontEnd().record_lines(log) == [2]
+
+
+def logged(moment: int, function: str, message: str, *trace: str) -> str:
+    """As java.util.logging writes it."""
+    return "\n".join([f"Nov 18, 2026 1:02:{moment:02} PM orders.{function}", message, *trace, ""])
+
+
+FAILURE_LOG = "".join(
+    [
+        *(logged(1, "Clerk write", f"INFO: order {order} is taken") for order in (1, 2, 3)),
+        logged(
+            2,
+            "Clerk write",
+            "WARNING: cannot write order 4, trying again",
+            "java.io.IOException: No space left on device",
+            "\tat java.base/java.io.FileOutputStream.writeBytes(Native Method)",
+            "\tat java.base/java.io.FileOutputStream.write(FileOutputStream.java:349)",
+            "\tat orders.Journal.flush(Journal.java:25)",
+            "\tat orders.Journal.append(Journal.java:21)",
+            "\tat orders.Clerk.write(Clerk.java:40)",
+            "\tat orders.Clerk.run(Clerk.java:31)",
+            "\tat java.base/java.lang.Thread.run(Thread.java:840)",
+        ),
+        *(logged(2, "Clerk write", f"INFO: order {order} is taken") for order in (5, 6)),
+        logged(3, "Shop main", "SEVERE: 1 orders are lost"),
+    ]
+)
+
+
+def search(case: FailureCase, folder: Path) -> ReproductionResult:
+    async def events() -> list[ReproductionEvent]:
+        subject = await read_subject(case, JvmFrontEnd())
+        settings = ReproductionSettings(rounds=30, closer=4, repeats=1)
+        return [event async for event in reproduce(subject, settings, folder)]
+
+    finished = asyncio.run(events())[-1]
+    assert isinstance(finished, ReproductionFinished)
+    return finished.result
+
+
+def test_a_whole_search_finds_the_write_that_loses_an_order(jar: Path, compiled: Callable[..., Path], tmp_path: Path):
+    classes, java = str(compiled("orders")), find_java()
+    workload = Workload((java, "-Xmx64m", "-cp", classes, "orders.Shop"), timeout_s=30)
+    oracle = parse_oracle('log:"orders are lost"')
+    case = FailureCase((classes,), (classes,), (), FAILURE_LOG, workload, oracle, runtime=java)
+    best = search(case, tmp_path / "runs").best
+    assert best is not None
+    (fault,) = best.faults
+    assert str(fault.site) == "orders.Journal::flush::FileOutputStream.write"
+    assert fault.effect == 'java.io.IOException("No space left on device")'
+    assert fault.at_site.within == "Journal.flush < Journal.append < Clerk.write < Clerk.run < @clerk"
+    assert fault.at_site.occurrence == 3  # orders 3 and 4
+    assert best.grade is Grade.LOG
