@@ -3,6 +3,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -18,27 +19,40 @@ from cutset.reproduce.settings import FailureCase
 EFFECT = "java.io.IOException(\"a 'quote', a $variable, an ü\")"
 
 
-@pytest.fixture(autouse=True)
-def needs_the_jar(jar: Path) -> None:
-    assert jar.exists()
+JAVA = ("/opt/java", "-ea", "-cp", "/it's a lib/*:/b", "org.Main", "a b", "$x")
+SCRIPT = ("/bin/serve.sh", "`x`")
 
 
-def written(folder: Path, *command: str, cwd: Path | None = None, faults: int = 1) -> Path:
+def written(folder: Path, command: Sequence[str], cwd: Path | None = None) -> Path:
+    """With two faults: the second on top of the first."""
     fired = [
         FiredFault(java_site(f"shop.Bank::pay::Socket.send#{number}"), 8, 5, EFFECT, "", 3, 0, "main", (), None, "", 0)
-        for number in range(faults)
+        for number in range(2)
     ]
-    workload = Workload(command or ("java", "Main"), timeout_s=90, cwd=cwd, env={"MODE": "it's $HOME"})
-    case = FailureCase(("org.shop",), (), ("work",), "", workload, parse_oracle("log:it's lost"), language=Language.JVM)
+    case = FailureCase(
+        sources=("org.shop",),
+        search_path=(),
+        drivers=("work",),
+        failure_log="",
+        workload=Workload(tuple(command), timeout_s=90, cwd=cwd, env={"MODE": "it's $HOME"}),
+        oracle=parse_oracle("log:it's lost"),
+        language=Language.JVM,
+    )
     return write_replay(folder, case, fired)
 
 
-def shell_lines(script: Path) -> list[str]:
+@pytest.fixture(scope="module")
+def script(jar: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    assert jar.exists()
+    return written(tmp_path_factory.mktemp("java"), JAVA)
+
+
+def commands_in(script: Path) -> list[str]:
     return [line.strip() for line in script.read_text().splitlines()]
 
 
-def test_what_is_copied_imports_nothing_but_itself_and_the_standard_library(tmp_path: Path) -> None:
-    vendor = written(tmp_path).parent / "vendor"
+def test_what_is_copied_imports_nothing_but_itself_and_the_standard_library(script: Path) -> None:
+    vendor = script.parent / "vendor"
     known = sys.stdlib_module_names | {"cutset"}
 
     assert (vendor / "cutset/reproduce/jvm/cutset-jvm.jar").exists()
@@ -50,41 +64,26 @@ def test_what_is_copied_imports_nothing_but_itself_and_the_standard_library(tmp_
             assert {name.partition(".")[0] for name in names} <= known, path
 
 
-@pytest.mark.parametrize(
-    ("command", "lines"),
-    [
-        (
-            ("/opt/java", "-ea", "-cp", "/my lib/*:/b", "org.Main", "a b", "CLASS"),
-            ["java=/opt/java", "class_path='/my lib/*:/b'", '"$java" -ea -cp "$class_path" org.Main \'a b\' CLASS'],
-        ),
-        (("java", "Main"), ["java=java", "class_path=''", '"$java" -cp "$class_path" Main']),
-        (("/bin/serve.sh", "x"), ["java=", "class_path=", "/bin/serve.sh x"]),
-    ],
-)
-def test_the_shell_script_has_the_command_with_java_and_class_path_as_variables(
-    tmp_path: Path, command: tuple[str, ...], lines: list[str]
-) -> None:
-    *variables, run = lines
+def test_the_shell_script_has_the_command_with_java_and_class_path_as_variables(script: Path) -> None:
+    run = """"$java" -ea -cp "$class_path" org.Main 'a b' '$x' >"$folder/run.log" 2>&1 </dev/null &"""
 
-    found = shell_lines(written(tmp_path, *command))
-
-    assert set(variables) <= set(found)
-    assert f'{run} >"$folder/run.log" 2>&1 </dev/null &' in found
+    assert {"java=/opt/java", """class_path='/it'"'"'s a lib/*:/b'""", run} <= set(commands_in(script))
 
 
-@pytest.mark.parametrize("shell", ["sh", "dash", "bash"])
-def test_whatever_is_in_the_case_the_shell_script_can_be_read(tmp_path: Path, shell: str) -> None:
-    if shutil.which(shell) is None:
-        pytest.skip(f"there is no {shell}")
-    for command in (("java", "-cp", "it's", "Main", "$x"), ("/bin/serve.sh", "`x`")):
-        script = written(tmp_path, *command, cwd=tmp_path, faults=2)
+def test_the_shell_script_of_a_start_script_has_its_command(script: Path, tmp_path: Path) -> None:
+    other = written(tmp_path, SCRIPT, cwd=tmp_path)
 
-        assert subprocess.run([shell, "-n", script], check=False).returncode == 0
-        assert "@" not in script.read_text().replace('"$@"', "").replace("/@OUT@", "")
+    assert {f"cd {tmp_path} || exit", """/bin/serve.sh '`x`' >"$folder/run.log" 2>&1 </dev/null &"""} <= set(
+        commands_in(other)
+    )
+    for shell in filter(shutil.which, ("sh", "dash", "bash")):
+        for path in (script, other):
+            assert subprocess.run([shell, "-n", path], check=False).returncode == 0
+            assert "@" not in path.read_text().replace('"$@"', "").replace("/@OUT@", "")
 
 
-def test_the_plan_of_the_shell_script_has_all_faults_and_a_place_for_its_folder(tmp_path: Path) -> None:
-    plan = json.loads(written(tmp_path, faults=2).with_name("plan.json").read_text())
+def test_the_plan_of_the_shell_script_has_all_faults_and_a_place_for_its_folder(script: Path) -> None:
+    plan = json.loads(script.with_name("plan.json").read_text())
 
     assert plan["out"] == "/@OUT@"
     assert [row[:4] for row in plan["sites"]] == [
@@ -95,9 +94,9 @@ def test_the_plan_of_the_shell_script_has_all_faults_and_a_place_for_its_folder(
     assert plan["window"] == [[1, 5, EFFECT, ""]]
 
 
-def test_writing_again_leaves_nothing_of_the_earlier_replay(tmp_path: Path) -> None:
-    (written(tmp_path).parent / "vendor/cutset/old.py").write_text("")
+def test_writing_again_leaves_nothing_of_the_earlier_replay(script: Path) -> None:
+    (script.parent / "vendor/cutset/old.py").write_text("")
 
-    written(tmp_path)
+    written(script.parent, JAVA)
 
-    assert not (tmp_path / "vendor/cutset/old.py").exists()
+    assert not (script.parent / "vendor/cutset/old.py").exists()
