@@ -131,7 +131,8 @@ def _searched(command: JavaCommand, given: GivenCommand, folder: Path) -> list[s
 def _no_main_class(main: str, command: JavaCommand, given: GivenCommand, folder: Path) -> UsageError:
     text = command.class_path if command.class_path is not None else given.env.get(PATH_VARIABLE) or "."
     entries = [] if command.jar else split_class_path(text, folder)
-    absent = [entry for entry in entries if not Path(entry).exists()]
+    written = [] if command.jar else absolute_entries(text, folder)
+    absent = [name for name in written if not any(map(os.path.exists, split_class_path(name, folder)))]
     known = {name for entry in entries for name in classes_of(entry)}
     alike = sorted(name for name in known if name.rpartition(".")[2] == main.rpartition(".")[2])[:_NEAR]
     return UsageError(

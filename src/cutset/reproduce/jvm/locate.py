@@ -57,12 +57,12 @@ def locate(
 
 def code_around(
     sites: Sequence[Site], sources: Sequence[str], class_path: Sequence[str], java: str
-) -> tuple[dict[Site, tuple[str, ...]], list[str]]:
-    """By which `locate` finds them later, of a site that is not there nothing; and the paths that make contexts."""
-    places, paths = _places({site.expression for site in sites}, sources, class_path, java)
+) -> dict[Site, tuple[str, ...]]:
+    """By which `locate` finds them later. Of a site that is not there: nothing."""
+    places, _ = _places({site.expression for site in sites}, sources, class_path, java)
     by_name = {_name(place): tuple(place.around) for place in places}
     names = {site: (site.module, site.function, site.expression, site.ordinal) for site in sites}
-    return {site: by_name.get(names[site], ()) for site in sites}, paths
+    return {site: by_name.get(names[site], ()) for site in sites}
 
 
 def _by_now(source: str, sites: Iterable[Site], class_path: Sequence[str]) -> list[str]:

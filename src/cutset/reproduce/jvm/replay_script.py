@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cutset.model.reproduction.site import FiredFault
 from cutset.reproduce.jvm.class_path import classes_of, has_package, is_path
-from cutset.reproduce.jvm.harness import agent_plan
+from cutset.reproduce.jvm.harness import JvmHarness, agent_plan
 from cutset.reproduce.jvm.jar import find_java, jvm_jar
 from cutset.reproduce.jvm.java_command import is_java, parse_java
 from cutset.reproduce.jvm.locate import code_around
@@ -40,7 +40,7 @@ def write_replay(folder: Path, case: FailureCase, faults: Sequence[FiredFault]) 
     copy_file(jvm_jar(), vendor / "cutset/reproduce/jvm" / jvm_jar().name)
     sources = [place for name in (*case.sources, *case.drivers) for place in _sources(name, case)]
     sites = [fault.site for fault in faults]
-    around, analysed = code_around(sites, sources, case.search_path, find_java(case.runtime or None))
+    around = code_around(sites, sources, case.search_path, find_java(case.runtime or None))
     (folder / "replay.py").write_text(
         script_text(
             faults=[fault_row(fault, around[fault.site]) for fault in faults],
@@ -53,6 +53,7 @@ def write_replay(folder: Path, case: FailureCase, faults: Sequence[FiredFault]) 
         ),
         encoding="utf-8",
     )
+    analysed = JvmHarness().locate(around, sources, case.workload, None).analysed
     (folder / "plan.json").write_text(json.dumps(agent_plan(_plan(faults, analysed), Path(_OUT)), indent=1))
     _fill(folder / "ReproductionTest.java", {"FOLDER": json.dumps(str(folder.absolute()))[1:-1]})
     script = folder / "replay.sh"
