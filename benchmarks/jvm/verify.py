@@ -7,7 +7,6 @@ good.log, --count shows the sites that are visited, with their calling contexts.
 
 import argparse
 import asyncio
-import re
 import shutil
 import sys
 import tempfile
@@ -138,12 +137,13 @@ async def _judged(case: FailureCase, plan: ArmedRound) -> tuple[bool, RoundRecor
 
 
 def cleaned(record: RoundRecord, known: JavaFailure) -> str:
-    """The log, without folders of the machine that it was made on."""
+    """The log, as of another machine: its folders are elsewhere. What is in them keeps its name, as it does there."""
     text = "".join(path.read_text(errors="replace") for path in record.logs)
-    for path, name in ((record.work, "/run"), (known.folder, "/app"), (CACHE, "/maven"), (ENVIRONMENTS, "/app")):
+    elsewhere = {record.folder: "/run", known.folder.parent: "/app", ENVIRONMENTS: "/app", CACHE: "/maven"}
+    for path, name in elsewhere.items():
         text = text.replace(str(path.resolve()), name).replace(str(path), name)
     kept = (line for line in text.splitlines(keepends=True) if not line.startswith("Picked up JAVA_TOOL_OPTIONS"))
-    return re.sub(re.escape(str(Path.home())), "/home/user", "".join(kept))
+    return "".join(kept)
 
 
 def count(known: JavaFailure) -> None:
