@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.MDC;
 
-/** Two servers elect a leader and keep orders; a third one joins them, and more orders are kept: Workload ORDERS. */
+/** Two servers elect a leader and keep orders; a third one joins them, and more orders are kept: Workload ORDERS BYTES. */
 public class Workload {
     private static final Logger LOG = LoggerFactory.getLogger(Workload.class);
     private static final int SERVERS = 3;
@@ -75,6 +75,7 @@ public class Workload {
 
     public static void main(String[] arguments) throws Exception {
         int orders = Integer.parseInt(arguments[0]);
+        byte[] content = new byte[Integer.parseInt(arguments[1])];
         List<Integer> ports = freePorts(3 * SERVERS);
         StringBuilder members = new StringBuilder();
         List<String> clients = new ArrayList<>();
@@ -94,7 +95,7 @@ public class Workload {
                 servers.add(server);
             }
             all &= within(JOINING_MS, () -> servers.stream().allMatch(Server::serves));
-            all &= keep(orders, clients.get(servers.get(servers.size() - 1).id - 1), servers.size());
+            all &= keep(orders, content, clients.get(servers.get(servers.size() - 1).id - 1), servers.size());
         }
         for (Server outside : servers.stream().filter(server -> !server.serves()).collect(Collectors.toList())) {
             LOG.error("Server {} does not join", outside.id);
@@ -135,7 +136,7 @@ public class Workload {
     }
 
     /** Orders in one server, which is given up when it does not answer. */
-    private static boolean keep(int orders, String server, int prefix) throws Exception {
+    private static boolean keep(int orders, byte[] content, String server, int prefix) throws Exception {
         CountDownLatch up = new CountDownLatch(1);
         ZooKeeper session = new ZooKeeper(server, SESSION_MS, event -> {
             if (event.getState() == KeeperState.SyncConnected) {
@@ -147,7 +148,7 @@ public class Workload {
             for (; kept < orders; kept++) {
                 CountDownLatch answered = new CountDownLatch(1);
                 int[] code = {-1};
-                session.create("/order-" + prefix + "-" + kept, new byte[20], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT, (rc, p, context, name) -> {
+                session.create("/order-" + prefix + "-" + kept, content, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT, (rc, p, context, name) -> {
                     code[0] = rc;
                     answered.countDown();
                 }, null);
