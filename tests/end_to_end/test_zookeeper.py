@@ -22,7 +22,7 @@ def test_the_true_cause_is_found_by_the_failure_log_and_replays(tmp_path: Path) 
     except NoSuchJarError as error:
         pytest.skip(f"there is no Maven Central: {error}")
     built_jar()
-    options = ["--cases", CASE, "--quick", "--environments", tmp_path]
+    options = ["--cases", CASE, "--quick", "--rounds", "12", "--minutes", "5", "--environments", tmp_path]
     command = [sys.executable, "-m", "benchmarks.jvm", *options]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
 
