@@ -25,7 +25,12 @@ FAMILIES = {
     # The system does, and chance.
     "LearnerHandler-/127.0.0.1:49162": "LearnerHandler-/127.0.0.1:*",
     "acceptor-/127.0.0.1:2181": "acceptor-/127.0.0.1:2181",
-    "DataXceiver for client DFSClient_NONMAPREDUCE_-1954893034_1": "DataXceiver for client DFSClient_NONMAPREDUCE_-*_1",
+    "DataXceiver for client DFSClient_NONMAPREDUCE_-1954893034_1": "DataXceiver for client DFSClient_NONMAPREDUCE_*_1",
+    "DataXceiver for client DFSClient_NONMAPREDUCE_1954893034_1": "DataXceiver for client DFSClient_NONMAPREDUCE_*_1",
+    "BP-1053175612-10.0.0.202": "BP-*-10.0.0.202",
+    "org.example.Recovery$1@1bd8740f": "org.example.Recovery$1@*",
+    "org.example.Recovery$1@50c1b3a": "org.example.Recovery$1@*",
+    "orders@3": "orders@*",
     "lease 0f8fad5b-d9cb-469f-a165-70867728950e": "lease *",
     "deadbeef cafe": "deadbeef cafe",
 }

@@ -17,14 +17,15 @@ final class Threads {
     private static final Pattern PARENTHESES = Pattern.compile("\\s*\\([^()]*\\)");
     private static final Pattern PATH = Pattern.compile(
             "(?:" + quoted("user.dir") + "|" + quoted("java.io.tmpdir") + ")(?:/[\\w.+@~=%-]+)+/?");
+    private static final Pattern BY_OBJECT = Pattern.compile("(?<=[\\w$])@[0-9a-f]{1,8}\\b"); // Object.toString's
     private static final Pattern IDENTIFIER =
             Pattern.compile("\\b(?=[0-9a-fA-F-]*\\d)(?=[0-9a-fA-F-]*[a-fA-F])[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,})*\\b");
     private static final Pattern OF_POOL =
             Pattern.compile("(?i)((?:thread|worker|handler|exec|executor|scheduler|pool|timer|group)[-_# ]?)\\d+");
     private static final Pattern OF_LOOPS = Pattern.compile("(?i)(group-)\\*-\\d+"); // Netty's event loops
-    /** Where the system has its ephemeral ports, there begin the numbers that nobody gives by hand. */
-    private static final Pattern LARGE =
-            Pattern.compile("(?<!\\d)(?:\\d{6,}|[4-9]\\d{4}|3[3-9]\\d{3}|32[89]\\d\\d|327[7-9]\\d|3276[89])(?!\\d)");
+    /** Where the system has its ephemeral ports, there begin the numbers that nobody gives by hand. Their sign is chance. */
+    private static final Pattern LARGE = Pattern.compile("(?:(?<![A-Za-z0-9*)\\]])-)?(?<!\\d)"
+            + "(?:\\d{6,}|[4-9]\\d{4}|3[3-9]\\d{3}|32[89]\\d\\d|327[7-9]\\d|3276[89])(?!\\d)");
 
     private static final ConcurrentHashMap<String, Named> KNOWN = new ConcurrentHashMap<>();
 
@@ -69,6 +70,7 @@ final class Threads {
             family = PARENTHESES.matcher(family).replaceAll("");
         }
         family = PATH.matcher(family).replaceAll("*");
+        family = BY_OBJECT.matcher(family).replaceAll("@*");
         family = IDENTIFIER.matcher(family).replaceAll("*");
         family = OF_POOL.matcher(family).replaceAll("$1*");
         family = OF_LOOPS.matcher(family).replaceAll("$1*-*");
