@@ -73,7 +73,7 @@ public final class Workload {
 
         ClientConfiguration wanted = new ClientConfiguration();
         wanted.setMetadataServiceUri(metadata);
-        wanted.setAddEntryTimeout(3);
+        wanted.setAddEntryTimeout(5);
         wanted.setEnsemblePlacementPolicy(DefaultEnsemblePlacementPolicy.class);
         BookKeeper client = new BookKeeper(wanted);
         List<LedgerHandle> open = new ArrayList<>();
