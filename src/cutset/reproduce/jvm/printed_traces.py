@@ -26,7 +26,7 @@ _INSIDE = re.compile(rf"(?<![\w.$/(]){_NAMED}$")
 _FIRST = re.compile(r"\s*at (?:[^\s/()]*/){0,2}(?:java\.lang\.Thread\.run|[^\s/()]+\.main)\(.*")
 
 
-class Frame(NamedTuple):
+class PrintedFrame(NamedTuple):
     owner: str  # a class, dotted
     method: str
     file: str  # "" if it is not told
@@ -37,7 +37,9 @@ class Frame(NamedTuple):
 class PrintedException:
     type: str
     message: str
-    frames: tuple[Frame, ...] = ()  # innermost first; those left out as they are of the enclosing one, too, are there
+    frames: tuple[
+        PrintedFrame, ...
+    ] = ()  # innermost first; those left out as they are of the enclosing one, too, are there
     suppressed: bool = False
 
 
@@ -49,13 +51,13 @@ class _Reading:
     indent: int = 0
     how: str = ""
     message: list[str] = field(default_factory=list)
-    remote: list[Frame] = field(default_factory=list)  # of the process that answered with it
-    frames: list[Frame] = field(default_factory=list)
+    remote: list[PrintedFrame] = field(default_factory=list)  # of the process that answered with it
+    frames: list[PrintedFrame] = field(default_factory=list)
     omitted: int = 0
     within: "_Reading | None" = None  # whose outer frames are not printed again
 
 
-def frame_of(line: str, *, inside: bool = True) -> Frame | None:
+def frame_of(line: str, *, inside: bool = True) -> PrintedFrame | None:
     """`inside` a trace, a frame needs no `at`."""
     if "(" not in line:
         return None
@@ -65,7 +67,7 @@ def frame_of(line: str, *, inside: bool = True) -> Frame | None:
     file = found["file"]
     if not found["at"] and not (found["line"] or file in _PLACES):
         return None
-    return Frame(found["owner"], found["method"], "" if file in _PLACES else file, int(found["line"] or 0))
+    return PrintedFrame(found["owner"], found["method"], "" if file in _PLACES else file, int(found["line"] or 0))
 
 
 def names_exception(line: str) -> bool:
@@ -150,7 +152,7 @@ def _whole(reading: _Reading) -> list[PrintedException]:
     return exceptions
 
 
-def _outer(reading: _Reading) -> tuple[Frame, ...]:
+def _outer(reading: _Reading) -> tuple[PrintedFrame, ...]:
     """The frames that are left out, as the enclosing exception has them."""
     if not reading.omitted or reading.within is None:
         return ()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from cutset.model.reproduction.log import LogRecord
 from cutset.reproduce.jvm.exception_types import ExceptionTypes
-from cutset.reproduce.jvm.printed_traces import Frame, printed_exceptions
+from cutset.reproduce.jvm.printed_traces import PrintedFrame, printed_exceptions
 from cutset.reproduce.jvm.tables import JvmProgram
 from cutset.reproduce.logs.recognition import Origin
 
@@ -75,7 +75,7 @@ def sites_at(
     return named or declaring or calls
 
 
-def _function(frame: Frame, program: JvmProgram, functions: FunctionIndex) -> int | None:
+def _function(frame: PrintedFrame, program: JvmProgram, functions: FunctionIndex) -> int | None:
     """Where the log is of another version, lines are elsewhere: then a name that is there once is enough."""
     named = functions.get((frame.owner, frame.method), ())
     around = (one for one in named if program.functions[one].line <= frame.line <= program.functions[one].end_line)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutset.reproduce.jvm.printed_traces import (
-    Frame,
     PrintedException,
+    PrintedFrame,
     begins_thread,
     frame_of,
     named_at_end,
@@ -14,9 +14,9 @@ from cutset.reproduce.jvm.printed_traces import (
     printed_exceptions,
 )
 
-COMMIT = Frame("org.shop.Journal", "commit", "Journal.java", 41)
-FLUSH = Frame("org.shop.Writer", "flush", "Writer.java", 17)
-RUN = Frame("org.shop.Writer", "run", "Writer.java", 9)
+COMMIT = PrintedFrame("org.shop.Journal", "commit", "Journal.java", 41)
+FLUSH = PrintedFrame("org.shop.Writer", "flush", "Writer.java", 17)
+RUN = PrintedFrame("org.shop.Writer", "run", "Writer.java", 9)
 
 
 @pytest.mark.parametrize(
@@ -150,4 +150,4 @@ RELATED = ["\tSuppressed: a.DException: y", "Wrapped by: a.EException"]
 @given(st.lists(st.sampled_from([*LINES, *RELATED]), max_size=12))
 def test_any_lines_can_be_read_and_no_frame_is_made_up(lines):
     for exception in printed_exceptions(lines):
-        assert set(exception.frames) <= {Frame("a.B", "c", "B.java", 1)}
+        assert set(exception.frames) <= {PrintedFrame("a.B", "c", "B.java", 1)}
