@@ -2,46 +2,24 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.samples.java_samples import built_jar, compiled_sample
+from tests.samples.extracted_programs import case_of, extracted_classes, log_apis
+from tests.samples.java_samples import built_jar
 
 from cutset.errors import CutsetError, InputError, UsageError
 from cutset.model.reproduction.site import Site
 from cutset.reproduce.jvm.extract import extract
 from cutset.reproduce.jvm.tables import FILLED_IN, JvmProgram, read_tables
-from cutset.reproduce.oracle.expression import parse_oracle
-from cutset.reproduce.rounds.harness import Workload
-from cutset.reproduce.settings import FailureCase
-
-Compiled = Callable[..., Path]
-
-
-@cache
-def log_apis() -> Path:
-    return compiled_sample("log_apis")
 
 
 @cache
 def sample(*options: str) -> JvmProgram:
     built_jar()
-    classes = compiled_sample("extracted", "-cp", str(log_apis()), *options)
+    classes = extracted_classes(*options)
     return read_tables(extract(case_of([str(classes)], [classes, log_apis()])))
-
-
-def case_of(sources: list[str], class_path: list[Path], drivers: tuple[str, ...] = (), java: str = "") -> FailureCase:
-    return FailureCase(
-        sources=tuple(sources),
-        search_path=tuple(map(str, class_path)),
-        drivers=drivers,
-        failure_log="",
-        workload=Workload(("java",), 1.0),
-        oracle=parse_oracle("exit:1"),
-        runtime=java,
-    )
 
 
 def sites(program: JvmProgram, module: str, function: str) -> list[str]:
@@ -338,8 +316,8 @@ def test_classes_outside_are_known_with_all_above_them():
 # What is asked for
 
 
-def test_drivers_are_read_without_sites(compiled: Compiled, jar: Path):
-    classes = compiled("extracted", "-cp", str(log_apis()))
+def test_drivers_are_read_without_sites(jar: Path):
+    classes = extracted_classes()
     case = case_of(["extracted"], [classes, log_apis()], drivers=("extracted.Copies",))
     program = read_tables(extract(case))
     assert not [site for site in program.sites if site.module == "extracted.Copies"]
@@ -347,9 +325,9 @@ def test_drivers_are_read_without_sites(compiled: Compiled, jar: Path):
     assert [site for site in program.sites if site.module == "extracted.Throws"]
 
 
-def test_jars_of_many_kinds_are_read(tmp_path: Path, compiled: Compiled, jar: Path):
+def test_jars_of_many_kinds_are_read(tmp_path: Path, jar: Path):
     """With classes for later JVMs, packed as Spring Boot does, with something that is no class."""
-    classes = compiled("extracted", "-cp", str(log_apis()))
+    classes = extracted_classes()
     packed = tmp_path / "app.jar"
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMulti-Release: true\n")
@@ -370,8 +348,8 @@ def test_jars_of_many_kinds_are_read(tmp_path: Path, compiled: Compiled, jar: Pa
     assert "999" in program.skipped[1]
 
 
-def test_what_is_not_there_is_told_with_what_is(compiled: Compiled, jar: Path):
-    class_path = [compiled("extracted", "-cp", str(log_apis())), log_apis()]
+def test_what_is_not_there_is_told_with_what_is(jar: Path):
+    class_path = [extracted_classes(), log_apis()]
     with pytest.raises(UsageError, match=r"`org\.slf5j` is neither") as error:
         extract(case_of(["org.slf5j"], class_path))
     assert "`org.slf4j`" in error.value.hint
@@ -391,7 +369,7 @@ def test_a_java_that_is_too_old_is_refused(tmp_path: Path, jar: Path):
         extract(case_of(["extracted"], [tmp_path], java=str(java)))
 
 
-def test_whoever_watches_can_stop_it(compiled: Compiled, jar: Path):
+def test_whoever_watches_can_stop_it(jar: Path):
     class EnoughError(Exception):
         pass
 
@@ -401,15 +379,15 @@ def test_whoever_watches_can_stop_it(compiled: Compiled, jar: Path):
         seen.append((done, total, what))
         raise EnoughError
 
-    classes = compiled("extracted", "-cp", str(log_apis()))
+    classes = extracted_classes()
     with pytest.raises(EnoughError):
         extract(case_of([str(classes)], [classes]), progress)
     assert seen == [(0, len(list(classes.rglob("*.class"))), "classes")]
 
 
-def test_what_was_read_is_kept_until_it_changes(tmp_path: Path, compiled: Compiled, jar: Path):
+def test_what_was_read_is_kept_until_it_changes(tmp_path: Path, jar: Path):
     classes = tmp_path / "classes"
-    shutil.copytree(compiled("extracted", "-cp", str(log_apis())), classes)
+    shutil.copytree(extracted_classes(), classes)
     cache = tmp_path / "cache"
     case = case_of([str(classes)], [classes])
     fresh = extract(case, cache=cache)
@@ -440,7 +418,7 @@ def test_tables_are_json_lines():
 
 def _sample_text() -> bytes:
     built_jar()
-    classes = compiled_sample("extracted", "-cp", str(log_apis()))
+    classes = extracted_classes()
     return extract(case_of([str(classes)], [classes, log_apis()]))
 
 

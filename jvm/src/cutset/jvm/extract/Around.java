@@ -22,32 +22,32 @@ final class Around {
 
     private Around() {}
 
-    static List<String> of(FoundSite site) {
+    static List<String> of(FoundSite site, String type) {
         AbstractInsnNode statement = site.statements.get(0);
         List<String> before = new ArrayList<>(), after = new ArrayList<>();
         for (AbstractInsnNode each = statement.getPrevious(); each != null && before.size() < WORDS; each = each.getPrevious()) {
-            List<String> words = words(each);
+            List<String> words = words(each, type);
             for (int k = words.size() - 1; k >= 0; k--) before.add(0, words.get(k));
         }
         for (AbstractInsnNode each = statement.getNext(); each != null && after.size() < WORDS; each = each.getNext())
-            after.addAll(words(each));
+            after.addAll(words(each, type));
         before.add(ITSELF + site.expression);
         before.addAll(after);
         return before;
     }
 
-    private static List<String> words(AbstractInsnNode each) {
+    private static List<String> words(AbstractInsnNode each, String type) {
         List<String> found = new ArrayList<>();
         if (each instanceof MethodInsnNode) {
             MethodInsnNode call = (MethodInsnNode) each;
             boolean isCompilers = call.name.startsWith("access$")
                     || call.owner.startsWith("java/lang/") && Harmless.is(call.owner, call.name);
-            if (!isCompilers) found.add(Names.expression(call.owner, call.name));
+            if (!isCompilers) found.add(member(call.owner, call.name, type));
         } else if (each instanceof FieldInsnNode) {
-            found.add(Names.expression(((FieldInsnNode) each).owner, ((FieldInsnNode) each).name));
+            found.add(member(((FieldInsnNode) each).owner, ((FieldInsnNode) each).name, type));
         } else if (each instanceof TypeInsnNode) {
-            String type = ((TypeInsnNode) each).desc;
-            if (!type.startsWith("java/lang/")) found.add(Names.simple(type));
+            String named = ((TypeInsnNode) each).desc;
+            if (!named.startsWith("java/lang/")) found.add(Names.simple(named));
         } else if (each instanceof LdcInsnNode && ((LdcInsnNode) each).cst instanceof String) {
             addText((String) ((LdcInsnNode) each).cst, found);
         } else if (each instanceof InvokeDynamicInsnNode) {
@@ -56,6 +56,11 @@ final class Around {
                 for (String part : ((String) made.bsmArgs[0]).split("[\u0001\u0002]")) addText(part, found);
         }
         return found;
+    }
+
+    /** Of its own class whatever that is called: it may be renamed. */
+    private static String member(String owner, String name, String type) {
+        return owner.equals(type) ? "this." + name : Names.expression(owner, name);
     }
 
     private static void addText(String text, List<String> to) {

@@ -47,7 +47,7 @@ public final class Locate {
             for (FoundSite site : SiteFinder.find(type, program::isAnalysed))
                 if (expressions.contains(site.expression))
                     places.add(Arrays.asList(Names.dotted(name), site.function, site.expression, site.ordinal,
-                            site.raise, path == null ? "" : path, site.line, Around.of(site)));
+                            site.raise, path == null ? "" : path, site.line, Around.of(site, name)));
         }
         Map<String, Object> answer = new LinkedHashMap<>();
         answer.put("places", places);
