@@ -26,7 +26,7 @@ from cutset.reproduce.rounds.harness import LocatedSites
 ALIKE = 0.6  # of the words around: from there on it is taken for the same place, whatever its function is called
 SOMEWHAT_ALIKE = 0.3  # that is enough in the function where it was, if it is still the same one in order there
 LEAST_WORDS = 6  # that agree, in another function of its class: a few say nothing
-ALIKE_ELSEWHERE, LEAST_WORDS_ELSEWHERE = 0.75, 10  # in another class
+ALIKE_ELSEWHERE, LEAST_WORDS_ELSEWHERE = 0.75, 8  # in another class
 _ITSELF = "=> "  # marks the site among the words around it
 _ROOT = 3  # parts of the name of a package that a project's packages share: `org.apache.zookeeper`
 _NUMBERED = re.compile(r"\$\d+")  # anonymous classes and lambdas: those before them change their numbers
