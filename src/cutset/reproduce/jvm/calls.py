@@ -14,7 +14,8 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from cutset.reproduce.jvm.hierarchy import Callee, ClassHierarchy, callee_of
-from cutset.reproduce.jvm.tables import PUBLIC, STATIC, HandedCode, JvmCall, JvmMethod, JvmProgram
+from cutset.reproduce.jvm.table_rows import HandedCode, JvmCall, JvmMethod
+from cutset.reproduce.jvm.tables import PUBLIC, STATIC, JvmProgram
 
 _SURE = 12  # a call that may reach more methods than these is a guess
 _LAMBDA = 0  # the kind of what is handed

@@ -11,16 +11,8 @@ from cutset.model.reproduction.result import CausalKind
 from cutset.reproduce.jvm.calls import CallGraph, Event, index_calls
 from cutset.reproduce.jvm.escapes import JvmEscapes, ThrownTypes, escapes_of, raised_in, thrown_outside, thrown_types
 from cutset.reproduce.jvm.hierarchy import ClassHierarchy, callee_of
-from cutset.reproduce.jvm.tables import (
-    DYNAMIC,
-    SYNTHETIC,
-    FieldWrite,
-    JvmCall,
-    JvmMethod,
-    JvmProgram,
-    TestedValues,
-    ThrowRow,
-)
+from cutset.reproduce.jvm.table_rows import FieldWrite, JvmCall, JvmMethod, TestedValues, ThrowRow
+from cutset.reproduce.jvm.tables import DYNAMIC, SYNTHETIC, JvmProgram
 
 Wanted = tuple[int, ...]
 

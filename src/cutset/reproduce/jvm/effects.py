@@ -11,7 +11,8 @@ from cutset.model.reproduction.site import FaultKind
 from cutset.reproduce.front_end import EffectsOf, SiteEffect
 from cutset.reproduce.jvm.exception_types import ExceptionTypes
 from cutset.reproduce.jvm.likely_exceptions import FailureWords, OutsideCall, failure_words, likely_exceptions
-from cutset.reproduce.jvm.tables import JvmProgram, SiteRow
+from cutset.reproduce.jvm.table_rows import SiteRow
+from cutset.reproduce.jvm.tables import JvmProgram
 from cutset.reproduce.jvm.usual_failures import reaches_out, wrong_value
 
 # In steps, that is, as late as if so many better faults of the site had failed before.

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from cutset.reproduce.jvm.calls import CallGraph, Event
 from cutset.reproduce.jvm.hierarchy import Callee, ClassHierarchy, callee_of
-from cutset.reproduce.jvm.tables import DYNAMIC, JvmCall, JvmMethod, ThrowRow, TryRange
+from cutset.reproduce.jvm.table_rows import JvmCall, JvmMethod, ThrowRow, TryRange
+from cutset.reproduce.jvm.tables import DYNAMIC
 
 ThrownTypes = frozenset[int]
 _NOTHING: ThrownTypes = frozenset()

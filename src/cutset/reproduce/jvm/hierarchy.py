@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from cutset.reproduce.jvm.tables import DYNAMIC, SPECIAL, STATICALLY, JvmCall, JvmProgram
+from cutset.reproduce.jvm.table_rows import JvmCall
+from cutset.reproduce.jvm.tables import DYNAMIC, SPECIAL, STATICALLY, JvmProgram
 
 ANYTHING = -1  # the type of a handler for all: `finally`, `synchronized`
 _THROWABLE, _UNCHECKED = "java.lang.Throwable", ("java.lang.RuntimeException", "java.lang.Error")

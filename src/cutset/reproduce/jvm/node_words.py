@@ -3,7 +3,8 @@
 from cutset.model.reproduction.result import CausalKind
 from cutset.reproduce.jvm.code_index import JvmCode, JvmNode
 from cutset.reproduce.jvm.hierarchy import ANYTHING
-from cutset.reproduce.jvm.tables import FILLED_IN, JvmCall, simple
+from cutset.reproduce.jvm.table_rows import JvmCall
+from cutset.reproduce.jvm.tables import FILLED_IN, simple
 
 _LONGEST = 60  # characters of a message
 

@@ -14,26 +14,22 @@ Beyond the paper, as for Python:
 - What a driver gets from outside may come from the system that it started, by ways that are not seen.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from cutset.model.reproduction.result import CausalKind
 from cutset.reproduce.jvm.calls import Event
 from cutset.reproduce.jvm.code_index import JvmCode, JvmJunction, JvmNode, Wanted
-from cutset.reproduce.jvm.escapes import ThrownTypes, around
+from cutset.reproduce.jvm.escapes import around
 from cutset.reproduce.jvm.hierarchy import ANYTHING, callee_of
-from cutset.reproduce.jvm.tables import JvmCall, ThrowRow, TryRange
+from cutset.reproduce.jvm.table_rows import ThrowRow
+from cutset.reproduce.jvm.thrown import WHATEVER, WayOut, fails, thrown, way_out
 from cutset.reproduce.logs.recognition import Origin, Sighting
 
-_WHATEVER = 0  # also what is caught
-_FAILURES = ("java.util.concurrent.ExecutionException", "java.util.concurrent.CompletionException")
 _OF_THE_JVM = {  # no program need mention what the JVM itself throws
     f"java.lang.{name}Exception"
     for name in ("NullPointer", "ArrayIndexOutOfBounds", "ArrayStore", "ClassCast", "Arithmetic", "NegativeArraySize")
 }
 _RETURNS = -2  # where a LOCATION's returns are counted down from
-
-# The handlers that an exception meets, and whether they keep it from what is to be reached.
-_Way = Sequence[tuple[int, bool]]
 
 
 def beginnings(code: JvmCode, seen: Sighting) -> list[JvmNode]:
@@ -61,7 +57,7 @@ def _raising(code: JvmCode, origin: Origin) -> list[JvmNode]:
     exactly = code.wanting([named]) if named is not None else code.anything
     unchecked = origin.type in _OF_THE_JVM or (named is not None and code.hierarchy.may_be_unchecked([named]))
     for instructions, wanted in ((at_line, exactly), (at_line, code.anything), (body.raising, exactly)):
-        found = [key for each in instructions for key in _thrown(code, method, each, wanted, ())]
+        found = [key for each in instructions for key in thrown(code, method, each, wanted, ())]
         # A deeper method would have a frame of its own.
         here = [key for key in found if key.kind != CausalKind.INTERNAL or key.row in body.throws]
         found = here if unchecked else here or found
@@ -123,7 +119,7 @@ def _beyond(code: JvmCode, key: JvmNode) -> Iterator[JvmNode]:
     match key.kind:
         case JvmJunction.LEAVING:
             for instruction in code.body(key.method).raising:
-                yield from _thrown(code, key.method, instruction, key.wanted, _way(code, key.method, instruction))
+                yield from thrown(code, key.method, instruction, key.wanted, way_out(code, key.method, instruction))
         case JvmJunction.GUESSED:
             yield from _leaving(code, code.callees[key.row], key.wanted)
         case JvmJunction.CALLED:
@@ -135,7 +131,7 @@ def _beyond(code: JvmCode, key: JvmNode) -> Iterator[JvmNode]:
             # What a driver gets from outside may come from the system that it started: a client and its server. How a
             # fault there comes to be felt here, through a socket or a file, is not seen, so that whatever can throw in
             # a method that runs on its own counts, caught or not.
-            yield from _leaving(code, code.graph.roots, _WHATEVER)
+            yield from _leaving(code, code.graph.roots, WHATEVER)
 
 
 def _control(code: JvmCode, method: int, block: int, *, skipped: bool = False) -> Iterator[JvmNode]:
@@ -215,10 +211,10 @@ def _skipping(code: JvmCode, method: int, block: int, at: int) -> Iterator[JvmNo
         after = bool(body.reachable[row.block] >> block & 1) or (row.block == block and instruction < at)
         if after:
             way = _way_past(code, method, instruction, block, at)
-            yield from _thrown(code, method, instruction, code.exceptions, way)
+            yield from thrown(code, method, instruction, code.exceptions, way)
 
 
-def _way_past(code: JvmCode, method: int, instruction: int, block: int, at: int) -> _Way:
+def _way_past(code: JvmCode, method: int, instruction: int, block: int, at: int) -> WayOut:
     """Handlers from which control surely goes on to a place keep exceptions from skipping it, others do not."""
     body = code.body(method)
     way = []
@@ -232,85 +228,10 @@ def _way_past(code: JvmCode, method: int, instruction: int, block: int, at: int)
 # -- exceptions --------------------------------------------------------------------------------------------------------
 
 
-def _way(code: JvmCode, method: int, instruction: int, until: TryRange | None = None) -> _Way:
-    """The tries around, up to but without one."""
-    way = []
-    for each in around(code.body(method).method, instruction):
-        if each is until:
-            break
-        way.append((each.type, True))
-    return way
-
-
-def _past(code: JvmCode, kinds: Iterable[int], way: _Way) -> ThrownTypes:
-    """Those that no handler on the way surely keeps."""
-    if not way:
-        return frozenset(kinds)
-    left = set()
-    for kind in kinds:
-        for caught, keeps in way:
-            if code.hierarchy.surely(kind, caught):
-                if not keeps:
-                    left.add(kind)
-                break
-        else:
-            left.add(kind)
-    return frozenset(left)
-
-
-def _thrown(code: JvmCode, method: int, instruction: int, wanted: int, way: _Way) -> list[JvmNode]:
-    """The exception that a call or throw gives rise to, if it can be of the wanted types and gets past handlers."""
-    body = code.body(method)
-    throw = body.throws.get(instruction)
-    if wanted != _WHATEVER and way and not _past(code, code.types[wanted], way):
-        return []
-    if throw is not None:
-        return _thrown_here(code, method, throw, wanted, way)
-    call = body.calls[instruction]
-    event = Event(method, instruction)
-    found = []
-    if call.site >= 0 or (code.program.drives(method) and call.owner not in code.hierarchy.analysed):
-        fitting = _fitting(code, code.outside(method, call), wanted, way)
-        if fitting is not None:
-            found.append(JvmNode(CausalKind.EXTERNAL, method, instruction, wanted=fitting))
-    passed_on = _past(code, code.passed_on(event, call), way)
-    if (passed_on and (wanted == _WHATEVER or code.any_may(passed_on, wanted))) or _fails(code, call, wanted):
-        found.append(JvmNode(CausalKind.INTERNAL, method, instruction, wanted=wanted))
-    return found
-
-
-def _fitting(code: JvmCode, kinds: ThrownTypes, wanted: int, way: _Way) -> int | None:
-    """Of what can be thrown, what is wanted and gets past handlers; None: nothing."""
-    if wanted == _WHATEVER:
-        return wanted
-    hierarchy = code.hierarchy
-    found = [
-        hierarchy.narrowed(kind, one)
-        for kind in _past(code, kinds, way)
-        for one in code.types[wanted]
-        if hierarchy.may(kind, one)
-    ]
-    found = [kind for kind in found if _past(code, (kind,), way)]
-    return code.wanting(found) if found else None
-
-
-def _thrown_here(code: JvmCode, method: int, throw: ThrowRow, wanted: int, way: _Way) -> list[JvmNode]:
-    if throw.handlers:  # what got there is thrown on, if it is wanted
-        return [JvmNode(CausalKind.INTERNAL, method, throw.instruction, wanted=wanted)]
-    kinds = _past(code, code.thrown_by(method, throw), way)
-    if not kinds or (wanted != _WHATEVER and not code.any_may(kinds, wanted)):
-        return []
-    wraps = bool(code.body(method).method.blocks[throw.block].handlers)
-    found = [JvmNode(CausalKind.INTERNAL, method, throw.instruction)] if wraps or throw.site < 0 else []
-    if throw.site >= 0:
-        found.append(JvmNode(CausalKind.NEW, method, throw.instruction))
-    return found
-
-
 def _leaving(code: JvmCode, methods: Iterable[int], wanted: int) -> Iterator[JvmNode]:
     """What comes out of methods."""
     for method in methods:
-        if wanted == _WHATEVER or code.any_may(code.escapes.leaving[method], wanted):
+        if wanted == WHATEVER or code.any_may(code.escapes.leaving[method], wanted):
             yield JvmNode(JvmJunction.LEAVING, method, wanted=wanted)
 
 
@@ -325,8 +246,8 @@ def _caught(code: JvmCode, key: JvmNode) -> Iterator[JvmNode]:
             continue
         for instruction in body.raising:
             if attempt.start <= instruction < attempt.end:
-                way = _way(code, key.method, instruction, attempt)
-                yield from _thrown(code, key.method, instruction, wanted, way)
+                way = way_out(code, key.method, instruction, attempt)
+                yield from thrown(code, key.method, instruction, wanted, way)
 
 
 def _narrowed(code: JvmCode, caught: int, wanted: Wanted) -> list[int]:
@@ -352,7 +273,7 @@ def _prior_to_internal(code: JvmCode, key: JvmNode) -> Iterator[JvmNode]:
     else:
         yield from _leaving(code, code.graph.targets(callee), key.wanted)
     yield from _leaving(code, code.graph.run.get(event, ()), key.wanted)
-    if _fails(code, call, key.wanted):
+    if fails(code, call, key.wanted):
         scope = next((one for one in code.graph.scopes(key.method) if _any_failure(code, one)), None)
         if scope is None:
             yield JvmNode(JvmJunction.FAILED, -1)
@@ -377,14 +298,6 @@ def _is_finally(code: JvmCode, method: int, handler: int) -> bool:
 
 
 # -- futures -----------------------------------------------------------------------------------------------------------
-
-
-def _fails(code: JvmCode, call: JvmCall, wanted: int) -> bool:
-    """Whether it may throw what a task that it waits for has thrown."""
-    if not code.graph.waits(call):
-        return False
-    failures = [code.program.numbers[name] for name in _FAILURES if name in code.program.numbers]
-    return wanted == _WHATEVER or code.any_may(frozenset(failures), wanted)
 
 
 def _any_failure(code: JvmCode, scope: object) -> bool:
