@@ -74,7 +74,9 @@ def written_by(record: LogRecord, statements: LogStatements) -> LogStatement | N
     for message in _without_prefixes(record.message):
         if found := statement_of(replace(named, message=message), statements.by_text):
             return found
-    return None
+    # Another version may say it at another level.
+    found = statement_of(replace(named, level=""), statements.by_text)
+    return found if found and found.logger and found.logger == named.logger else None
 
 
 def _place(logger: str) -> tuple[str, str, int]:

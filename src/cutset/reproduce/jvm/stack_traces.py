@@ -43,9 +43,10 @@ def trace_ends(record: LogRecord, program: JvmProgram, functions: FunctionIndex)
         at = next((place for place, row in enumerate(rows) if row is not None), None)
         if at is not None and exception.type and (row := rows[at]) is not None:
             context = _context(program.functions[one].context for one in rows if one is not None)
-            module, line = program.functions[row].module, exception.frames[at].line
             callee = exception.frames[at - 1].method if at else ""
-            found.append(TraceEnd(Origin(module, row, line, exception.type, context), exception.message, callee))
+            line = _line_of(callee, exception.frames[at].line, program, row)
+            origin = Origin(program.functions[row].module, row, line, exception.type, context)
+            found.append(TraceEnd(origin, exception.message, callee))
     return found
 
 
@@ -80,6 +81,13 @@ def _function(frame: PrintedFrame, program: JvmProgram, functions: FunctionIndex
     named = functions.get((frame.owner, frame.method), ())
     around = (one for one in named if program.functions[one].line <= frame.line <= program.functions[one].end_line)
     return next(around, named[0] if len(named) == 1 else None)
+
+
+def _line_of(callee: str, line: int, program: JvmProgram, function: int) -> int:
+    """Where the function calls it, if that is elsewhere: the nearest line of a call of that name."""
+    calls = program.method(function).calls if callee else ()
+    lines = [call.line for call in calls if program.strings[call.name] == callee]
+    return min(lines, key=lambda each: abs(each - line), default=line)
 
 
 def _context(names: Iterable[str]) -> str:

@@ -76,6 +76,11 @@ def test_levels_that_contradict_tell_statements_apart():
     assert key("gone 7", level="INFO") is None
 
 
+def test_a_message_that_its_logger_says_at_another_level_is_of_another_version():
+    assert key("opened 7", "o.s.server.Journal", "WARN") == "org.shop.server.Journal:1"
+    assert key("opened 7", "", "WARN") is None
+
+
 def test_what_is_printed_is_log_only_if_it_should_be():
     record = LogRecord(1, "", "", "", "bye, you")
     assert written_by(record, STATEMENTS) is None

@@ -81,6 +81,12 @@ def test_a_throw_statement_is_found_by_its_type_where_nothing_is_below():
     ]
 
 
+def test_a_call_that_is_on_another_line_by_now_is_found_by_its_name():
+    inside = f"\tat {READ}(DataInputStream.java:3)"
+    (end,) = ends("java.io.EOFException", inside, "\tat org.shop.Journal.read(Journal.java:177)")
+    assert end.origin.line == 102
+
+
 def test_lines_of_another_version_are_found_by_the_name_alone():
     (end,) = ends("a.AException", "\tat org.shop.Writer.flush(Writer.java:9999)")
     assert (end.origin.module, end.origin.line) == ("org.shop.Writer", 9999)
