@@ -126,6 +126,7 @@ def test_a_start_script_is_told_its_class_path(folder: Path, java: str) -> None:
     ("text", "message", "hint"),
     [
         ("java -cp lib/* Workload", "its class path has no class `Workload`", "Correct `--run`"),
+        ("java -cp libs/* Workload", "its class path has no class", "libs/*`. Correct `--run`"),
         (
             "java -cp lib/*:absent Server",
             "has no class `Server`",
