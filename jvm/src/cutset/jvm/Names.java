@@ -1,8 +1,6 @@
 package cutset.jvm;
 
 import java.util.StringJoiner;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.ClassNode;
@@ -10,8 +8,8 @@ import org.objectweb.asm.tree.MethodNode;
 
 /** How classes, methods and calls are called in sites, contexts and paths. */
 public final class Names {
-    // Bodies of lambdas, as javac (`lambda$run$0`) and scalac (`$anonfun$run$1`) call them.
-    private static final Pattern LAMBDA = Pattern.compile("(?:lambda|\\$anonfun)\\$(.+?)\\$\\d+(?:\\$adapted)?");
+    // How javac (`lambda$run$0`) and scalac (`$anonfun$run$1`) call the bodies of lambdas.
+    private static final String[] LAMBDAS = {"lambda$", "$anonfun$"};
 
     private Names() {}
 
@@ -50,8 +48,12 @@ public final class Names {
     /** In a calling context: {@code FileTxnLog.commit}; the body of a lambda is {@code Foo.run.lambda}. */
     public static String inContext(String type, String method) {
         String simple = type.substring(Math.max(type.lastIndexOf('/'), type.lastIndexOf('.')) + 1);
-        Matcher lambda = LAMBDA.matcher(method);
-        return simple + "." + (lambda.matches() ? lambda.group(1) + ".lambda" : method);
+        for (String prefix : LAMBDAS) {
+            if (!method.startsWith(prefix)) continue;
+            int end = method.indexOf('$', prefix.length());
+            return simple + "." + method.substring(prefix.length(), end < 0 ? method.length() : end) + ".lambda";
+        }
+        return simple + "." + method;
     }
 
     static boolean isBridge(MethodNode method) {
