@@ -14,7 +14,8 @@ import org.objectweb.asm.tree.TypeInsnNode;
 
 /**
  * The code around a site as words, by which it is found again in another version: calls, fields, classes and texts.
- * The site is marked among them. What depends on the compiler, as how it concatenates texts or numbers lambdas, is not among them.
+ * The site is marked among them. What depends on the compiler, as how it concatenates texts or numbers lambdas, is left
+ * out.
  */
 final class Around {
     private static final int WORDS = 8; // before, and after
@@ -25,11 +26,12 @@ final class Around {
     static List<String> of(FoundSite site, String type) {
         AbstractInsnNode statement = site.statements.get(0);
         List<String> before = new ArrayList<>(), after = new ArrayList<>();
-        for (AbstractInsnNode each = statement.getPrevious(); each != null && before.size() < WORDS; each = each.getPrevious()) {
+        AbstractInsnNode each = statement.getPrevious();
+        for (; each != null && before.size() < WORDS; each = each.getPrevious()) {
             List<String> words = words(each, type);
             for (int k = words.size() - 1; k >= 0; k--) before.add(0, words.get(k));
         }
-        for (AbstractInsnNode each = statement.getNext(); each != null && after.size() < WORDS; each = each.getNext())
+        for (each = statement.getNext(); each != null && after.size() < WORDS; each = each.getNext())
             after.addAll(words(each, type));
         before.add(ITSELF + site.expression);
         before.addAll(after);

@@ -27,7 +27,7 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipInputStream;
 
-/** Class files in folders and jars, in jars inside of jars, and of the JVM that runs this; found by name, as text only. */
+/** Class files in folders and jars, in jars inside of jars, and of the JVM that runs this; found by name. */
 final class ClassPath implements Closeable {
     private static final String[] CLASSES_INSIDE = {"BOOT-INF/classes/", "WEB-INF/classes/"};
     private static final String[] JARS_INSIDE = {"BOOT-INF/lib/", "WEB-INF/lib/"};
@@ -91,7 +91,8 @@ final class ClassPath implements Closeable {
             Files.walkFileTree(top.toPath(), new SimpleFileVisitor<Path>() {
                 @Override
                 public FileVisitResult visitFile(Path path, BasicFileAttributes attributes) {
-                    if (isClass(path.getFileName().toString())) found.put(nameOf(root, path), () -> Files.readAllBytes(path));
+                    if (isClass(path.getFileName().toString()))
+                        found.put(nameOf(root, path), () -> Files.readAllBytes(path));
                     return FileVisitResult.CONTINUE;
                 }
 

@@ -25,7 +25,7 @@ import org.objectweb.asm.tree.analysis.SourceValue;
 
 /** A method with its flow, and for each operand of its instructions where the value comes from (reaching definitions). */
 final class Code {
-    private static final int MOST_VALUES = 20_000_000; // instructions times slots: of more, generated code, values are not known
+    private static final int MOST_VALUES = 20_000_000; // instructions times slots; more has only generated code
 
     final ClassNode type;
     final MethodNode method;

@@ -59,10 +59,6 @@ final class Hierarchy {
         });
     }
 
-    boolean isThrowable(String name) {
-        return withSupertypes(name).contains("java/lang/Throwable");
-    }
-
     /** Itself, parents and interfaces, nearest first, as far as they can be found. */
     List<String> withSupertypes(String name) {
         Map<String, Boolean> found = new LinkedHashMap<>();

@@ -140,7 +140,8 @@ final class MethodRows {
         for (String field : fieldsHolding(receiver)) {
             Origins origins = Origins.of(arguments, code, program);
             needed.addAll(origins.calls);
-            add("w", at, flow.block[at], flow.line[at], strings.number(field), origins.calls, strings.numbers(origins.fields));
+            add("w", at, flow.block[at], flow.line[at], strings.number(field), origins.calls,
+                    strings.numbers(origins.fields));
         }
     }
 

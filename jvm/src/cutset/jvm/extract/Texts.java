@@ -208,7 +208,8 @@ final class Texts {
         if (type == null || (type.access & Opcodes.ACC_FINAL) != 0) return type != null;
         int fixed = Opcodes.ACC_FINAL | Opcodes.ACC_PRIVATE;
         return type.methods.stream()
-                .anyMatch(each -> each.name.equals(call.name) && each.desc.equals(call.desc) && (each.access & fixed) != 0);
+                .filter(each -> each.name.equals(call.name) && each.desc.equals(call.desc))
+                .anyMatch(each -> (each.access & fixed) != 0);
     }
 
     /** With marks for its parameters. */

@@ -14,7 +14,8 @@ final class Types {
     /** As {@code org/a/Foo}, or null. */
     static String of(AbstractInsnNode origin, Code code) {
         if (code.isParameter(origin)) return name(code.parameterType(code.parameter(origin)));
-        if (origin instanceof TypeInsnNode && origin.getOpcode() != Opcodes.INSTANCEOF) return ((TypeInsnNode) origin).desc;
+        boolean isMade = origin instanceof TypeInsnNode && origin.getOpcode() != Opcodes.INSTANCEOF;
+        if (isMade) return ((TypeInsnNode) origin).desc;
         if (origin instanceof FieldInsnNode) return name(Type.getType(((FieldInsnNode) origin).desc));
         if (origin instanceof MethodInsnNode) return name(Type.getReturnType(((MethodInsnNode) origin).desc));
         return null;
