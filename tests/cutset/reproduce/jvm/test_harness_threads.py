@@ -14,6 +14,8 @@ FAMILIES = {
     "ForkJoinPool.commonPool-worker-2": "ForkJoinPool.commonPool-worker-*",
     "orders-executor-thread-4": "orders-executor-thread-*",
     "nioEventLoopGroup-2-3": "nioEventLoopGroup-*-*",
+    "qtp1495161082-25": "qtp*-*",
+    "qtp35984-25-acceptor-0@6e1f23-Server": "qtp*-*-acceptor-0@*-Server",
     "NIOWorkerThread-2": "NIOWorkerThread-*",
     "IPC Server handler 3 on default port 41377": "IPC Server handler * on default port *",
     "": "virtual",

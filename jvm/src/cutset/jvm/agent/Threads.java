@@ -23,6 +23,7 @@ final class Threads {
     private static final Pattern OF_POOL =
             Pattern.compile("(?i)((?:thread|worker|handler|exec|executor|scheduler|pool|timer|group)[-_# ]?)\\d+");
     private static final Pattern OF_LOOPS = Pattern.compile("(?i)(group-)\\*-\\d+"); // Netty's event loops
+    private static final Pattern OF_JETTY = Pattern.compile("\\bqtp\\d+-\\d+");
     /** Where the system has its ephemeral ports, there begin the numbers that nobody gives by hand. Their sign is chance. */
     private static final Pattern LARGE = Pattern.compile("(?:(?<![A-Za-z0-9*)\\]])-)?(?<!\\d)"
             + "(?:\\d{6,}|[4-9]\\d{4}|3[3-9]\\d{3}|32[89]\\d\\d|327[7-9]\\d|3276[89])(?!\\d)");
@@ -74,6 +75,7 @@ final class Threads {
         family = IDENTIFIER.matcher(family).replaceAll("*");
         family = OF_POOL.matcher(family).replaceAll("$1*");
         family = OF_LOOPS.matcher(family).replaceAll("$1*-*");
+        family = OF_JETTY.matcher(family).replaceAll("qtp*-*");
         return LARGE.matcher(family).replaceAll("*").replace(" < ", " ").trim();
     }
 }
