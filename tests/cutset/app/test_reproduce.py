@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.samples.jars import jar
 
 from cutset.app.reproduce import (
     FAILURE_LOG,
+    FRONT_ENDS,
     ReportFiles,
     ReproductionPlan,
     plan_reproduction,
@@ -28,7 +30,7 @@ from cutset.app.reproduce import (
 from cutset.config.case import CaseFile
 from cutset.errors import CutsetError, UsageError
 from cutset.model.reproduction.event import ReproductionEvent, ReproductionFinished, RoundFinished
-from cutset.model.reproduction.result import ReproductionResult
+from cutset.model.reproduction.result import Language, ReproductionResult
 from cutset.model.run import Loop, RunFinished, RunStarted
 from cutset.store.ledger import open_ledger
 
@@ -191,3 +193,17 @@ def test_a_changed_record_is_found_when_a_search_is_to_go_on(folder: Path) -> No
 
     with pytest.raises(CutsetError, match="is not as it was written"):
         events(plan_resumption(CaseFile(rounds=2), store=Path(".cutset")))
+
+
+def test_a_program_of_the_jvm_has_a_front_end_of_its_own(tmp_path: Path) -> None:
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\necho 'openjdk version \"17\"' >&2\n")
+    java.chmod(0o755)
+    jar(tmp_path / "shop.jar", "org.shop.Queue", "org.shop.Main")
+    (tmp_path / "failure.log").write_text("order lost\n")
+    run, log = f"{java} -cp {tmp_path}/shop.jar org.shop.Main", str(tmp_path / "failure.log")
+
+    plan = plan_reproduction(CaseFile(run=run, source=("org.shop",), log=log, oracle="log:lost"), store=tmp_path)
+
+    assert plan.front_end is FRONT_ENDS[Language.JVM]
+    assert plan.given.language is Language.JVM  # a resumption and reports need not be told again
