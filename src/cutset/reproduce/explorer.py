@@ -80,15 +80,18 @@ class Explorer:
         strategy: SiteStrategyName = SiteStrategyName.BEST_FIRST,
         *,
         window: int = 0,
+        sometimes: Collection[int] = (),
     ) -> None:
         """`visits` are those of the good run, in order; `apart` tells how far one is from a message (§5.2.3).
 
-        `window` is the size of the first, in sites; 0: as the strategy has it.
+        `window` is the size of the first, in sites; 0: as the strategy has it. `sometimes` are sites that another good
+        run executed, and this one did not: nobody knows what comes first, they or others.
         """
         self._strategy = STRATEGIES[strategy]
         self._space = FaultSpace(sites, observables, visits, apart)
         self._known = RoundKnowledge()
         self._window = window or self._strategy.window
+        self._sometimes = frozenset(sometimes)
         self._idle: Counter[SiteFault] = Counter()  # how often a round armed it and it did not occur
         self._rounds = self._idle_rounds = 0
         self._under_way: list[PlannedRound] = []
@@ -205,7 +208,8 @@ class Explorer:
         return [window for window in windows if window]
 
     def _share_best_first(self, ranking: Sequence[SiteCandidate], most: int) -> list[list[SiteCandidate]]:
-        best = [candidate for candidate in ranking if candidate.executed][:most] or list(ranking[:1])
+        never = {each.site for each in ranking if not each.executed} - self._sometimes
+        best = [candidate for candidate in ranking if candidate.site not in never][:most] or list(ranking[:1])
         windows = [[candidate] for candidate in best]
         room = [self._window - 1] * len(windows)
         turn = 0
@@ -215,7 +219,7 @@ class Explorer:
             if candidate in best:
                 continue
             for number in (*range(turn, len(windows)), *range(turn)):
-                if not candidate.executed or (room[number] and self._comes_later(candidate, windows[number][0])):
+                if candidate.site in never or (room[number] and self._comes_later(candidate, windows[number][0])):
                     windows[number].append(candidate)
                     room[number] -= candidate.executed
                     turn = (number + 1) % len(windows)

@@ -80,7 +80,14 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
     state.prepared = await in_a_thread(lambda: _preparation(state, runs))
     facts, subject = state.prepared.facts, state.subject
     state.explorer = Explorer(
-        facts.sites, facts.observables, state.prepared.good_visits, facts.apart, state.settings.strategy
+        facts.sites,
+        facts.observables,
+        state.prepared.good_visits,
+        facts.apart,
+        state.settings.strategy,
+        sometimes=[
+            site for run in runs[1:] for site in subject.front_end.visit_counts(state.folder / f"good-{run.number}")
+        ],
     )
     analysed = _analysed(state, subject.seconds + time.monotonic() - begun)
     state.record(analysed)

@@ -266,6 +266,16 @@ def test_only_what_comes_later_is_in_reserve_for_the_best() -> None:
     assert [choice.site for choice in planned.window] == [0, 1, 4]
 
 
+def test_what_some_good_runs_execute_is_not_in_reserve_as_it_may_come_first() -> None:
+    sites = [SiteFacts(f"site {n}", {"first": n}, ("a",)) for n in range(1, 4)]
+    best_first = SiteStrategyName.BEST_FIRST
+    explorer = Explorer(sites, [FIRST], [visit(0, 1, 0)], lines_between, best_first, sometimes=[0, 1])
+    [planned] = explorer.next_rounds()
+    assert planned.window == (SiteFault(0, 1, "a"), SiteFault(2, ANY, "a"))
+    explorer.learn(planned, planned.window[0], ())
+    assert explorer.next_rounds()[0].window[0] == SiteFault(1, ANY, "a")
+
+
 def test_the_best_is_given_up_when_those_in_reserve_fire_again_and_again() -> None:
     sites = [SiteFacts(f"site {n}", {"first": n}, ("a",)) for n in range(1, 9)]
     explorer = explorer_of(*sites, visits=[visit(n, 1, 0) for n in range(8)], strategy=SiteStrategyName.BEST_FIRST)
