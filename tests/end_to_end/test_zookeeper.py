@@ -27,7 +27,7 @@ def test_the_true_cause_is_found_by_the_failure_log_and_replays(tmp_path: Path) 
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
 
     numbers = json.loads(ran.stdout.splitlines()[-1])
-    counted = ("cases", "paper_cases", "reproduced", "true_cause", "graded_right", "replay_stable")
+    counted = ("cases", "paper_cases", "reproduced", "true_cause", "replay_stable")
     assert {key: numbers[key] for key in counted} == dict.fromkeys(counted, 1), ran.stdout
     assert numbers["paper_median_rounds"] == 13
     assert (numbers["skipped"], numbers["left_out"], numbers["errors"]) == ([], [], {})

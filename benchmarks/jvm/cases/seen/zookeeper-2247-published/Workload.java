@@ -21,8 +21,8 @@ import org.slf4j.MDC;
 /** Servers in one process, and a client that keeps orders in them: Workload ORDERS BYTES FIRST-SERVER SERVERS. */
 public class Workload {
     private static final Logger LOG = LoggerFactory.getLogger(Workload.class);
-    private static final int SESSION_MS = 3000;
-    private static final long PATIENCE_MS = 7000; // for one order: an election takes less, and each server is tried
+    private static final int SESSION_MS = 6000;
+    private static final long PATIENCE_MS = 10000; // for one order: an election takes less, and each server is tried
 
     /** A server that can be asked how it is. */
     private static final class Server extends QuorumPeerMain {
@@ -115,7 +115,7 @@ public class Workload {
     }
 
     private static void await(List<Server> servers) throws InterruptedException {
-        for (int i = 0; i < 100 && !servers.stream().allMatch(Server::serves); i++) {
+        for (int i = 0; i < 200 && !servers.stream().allMatch(Server::serves); i++) {
             Thread.sleep(100);
         }
     }
@@ -144,7 +144,7 @@ public class Workload {
                         code[0] = rc;
                         answered.countDown();
                     }, null);
-                    boolean told = answered.await(2, TimeUnit.SECONDS);
+                    boolean told = answered.await(3, TimeUnit.SECONDS);
                     if (told && (code[0] == 0 || code[0] == KeeperException.Code.NODEEXISTS.intValue())) {
                         return true;
                     }
@@ -166,7 +166,7 @@ public class Workload {
                     up.countDown();
                 }
             });
-            if (!up.await(2, TimeUnit.SECONDS)) {
+            if (!up.await(3, TimeUnit.SECONDS)) {
                 leave(fresh);
                 throw new IllegalStateException("not connected");
             }

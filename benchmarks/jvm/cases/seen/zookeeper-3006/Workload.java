@@ -59,6 +59,13 @@ public class Workload {
             session.create("/node-" + i, new byte[10], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
         }
         session.close();
+        while (connections.getNumAliveConnections() > 0 || isRunning("main-EventThread")) {
+            Thread.sleep(10);
+        }
         connections.shutdown();
+    }
+
+    private static boolean isRunning(String thread) {
+        return Thread.getAllStackTraces().keySet().stream().anyMatch(each -> each.getName().equals(thread));
     }
 }

@@ -27,8 +27,8 @@ import org.slf4j.MDC;
 public class Workload {
     private static final Logger LOG = LoggerFactory.getLogger(Workload.class);
     private static final int SERVERS = 3;
-    private static final int SESSION_MS = 3000;
-    private static final long JOINING_MS = 8000; // an election with all its time limits takes less
+    private static final int SESSION_MS = 6000;
+    private static final long JOINING_MS = 12000; // an election with all its time limits takes less
 
     /** A server that can be asked how it is. */
     private static final class Server extends QuorumPeerMain {
@@ -123,7 +123,7 @@ public class Workload {
         Path data = Files.createDirectories(Paths.get("data-" + id)).toAbsolutePath();
         Files.writeString(data.resolve("myid"), String.valueOf(id));
         Path dynamic = Files.writeString(data.resolve("members"), members);
-        String config = "tickTime=300\ninitLimit=5\nsyncLimit=5\nadmin.enableServer=false\n";
+        String config = "tickTime=500\ninitLimit=6\nsyncLimit=5\nadmin.enableServer=false\n";
         return Files.writeString(data.resolve("zoo.cfg"), config + "dataDir=" + data + "\ndynamicConfigFile=" + dynamic + "\n");
     }
 
@@ -144,7 +144,7 @@ public class Workload {
             }
         });
         int kept = 0;
-        if (up.await(2, TimeUnit.SECONDS)) {
+        if (up.await(4, TimeUnit.SECONDS)) {
             for (; kept < orders; kept++) {
                 CountDownLatch answered = new CountDownLatch(1);
                 int[] code = {-1};
@@ -152,7 +152,7 @@ public class Workload {
                     code[0] = rc;
                     answered.countDown();
                 }, null);
-                if (!answered.await(2, TimeUnit.SECONDS) || code[0] != KeeperException.Code.OK.intValue()) {
+                if (!answered.await(4, TimeUnit.SECONDS) || code[0] != KeeperException.Code.OK.intValue()) {
                     LOG.error("No answer for order {} of {}", kept, orders);
                     break;
                 }
