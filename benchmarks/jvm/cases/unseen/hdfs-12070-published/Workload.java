@@ -20,6 +20,7 @@ public class Workload {
     private static final int DATANODES = 3, PATIENCE_SECONDS = 15, BYTES = 128 * 1024;
 
     public static void main(String[] args) throws Exception {
+        System.setProperty("java.io.tmpdir", new File(".").getAbsolutePath());  // where the web servers unpack
         Configuration conf = new Configuration();
         conf.set("hdfs.minidfs.basedir", new File("dfs").getAbsolutePath());
         MiniDFSCluster cluster = new MiniDFSCluster.Builder(conf).numDataNodes(DATANODES).build();

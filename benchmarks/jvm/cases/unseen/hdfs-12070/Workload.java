@@ -23,6 +23,7 @@ public class Workload {
     public static void main(String[] args) throws Exception {
         int files = Integer.parseInt(args[0]);
         Random random = new Random(Long.parseLong(args[1]));
+        System.setProperty("java.io.tmpdir", new File(".").getAbsolutePath());  // where the web servers unpack
         Configuration conf = new Configuration();
         conf.set("hdfs.minidfs.basedir", new File("dfs").getAbsolutePath());
         conf.setInt("dfs.heartbeat.interval", 1);

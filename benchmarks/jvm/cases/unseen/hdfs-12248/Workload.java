@@ -24,6 +24,7 @@ public class Workload {
     public static void main(String[] args) throws Exception {
         int before = Integer.parseInt(args[0]), after = Integer.parseInt(args[1]);
         Random random = new Random(Long.parseLong(args[2]));
+        System.setProperty("java.io.tmpdir", new File(".").getAbsolutePath());  // where the web servers unpack
         Configuration conf = new Configuration();
         conf.set("hdfs.minidfs.basedir", new File("dfs").getAbsolutePath());
         conf.setInt("dfs.namenode.checkpoint.txns", CHECKPOINT_AFTER);

@@ -29,6 +29,7 @@ public class Workload {
         int files = Integer.parseInt(args[0]);
         int rebooted = Integer.parseInt(args[1]);
         Random random = new Random(Long.parseLong(args[2]));
+        System.setProperty("java.io.tmpdir", new File(".").getAbsolutePath());  // where the web servers unpack
         Configuration conf = new Configuration();
         conf.set("hdfs.minidfs.basedir", new File("dfs").getAbsolutePath());
         conf.setInt("dfs.heartbeat.interval", 1);

@@ -66,6 +66,7 @@ public class Workload {
     private static Configuration secure(MiniKdc kdc) throws Exception {
         File keytab = new File("kdc/hdfs.keytab");
         kdc.createPrincipal(keytab, "hdfs/localhost", "HTTP/localhost");
+        System.setProperty("java.io.tmpdir", new File(".").getAbsolutePath());  // where the web servers unpack
         Configuration conf = new Configuration();
         conf.set("hdfs.minidfs.basedir", new File("dfs").getAbsolutePath());
         conf.set("hadoop.security.authentication", "kerberos");
