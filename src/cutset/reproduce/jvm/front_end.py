@@ -72,10 +72,11 @@ class JvmAnalysis:
         return seen_by(written_by(record, self._statements), [end.origin for end in ends])
 
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
-        found: dict[int, dict[str, None]] = {}
+        found: dict[int, dict[str, str]] = {}
         for end, number in self._causes(records):
-            found.setdefault(number, {})[self._types.make(end.origin.type, end.message)] = None
-        return {number: list(effects) for number, effects in found.items()}
+            # Of each type one: what an exception says hardly ever decides what comes of it.
+            found.setdefault(number, {}).setdefault(end.origin.type, self._types.make(end.origin.type, end.message))
+        return {number: list(effects.values()) for number, effects in found.items()}
 
     def contexts(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
         found: dict[int, dict[str, None]] = {}

@@ -59,6 +59,11 @@ def test_of_several_calls_on_a_line_the_one_that_declares_the_exception_is_shown
     ]
 
 
+def test_of_several_messages_of_one_type_the_first_is_tried():
+    again = LogRecord(9, "Writer-3", "org.shop.Writer", "ERROR", "cannot commit 8", (f"{IO}: gone", *TRACE[1:]))
+    assert ANALYSIS.arising([*FAILURE, again]) == ANALYSIS.arising(FAILURE)
+
+
 def test_causes_lead_from_the_message_to_the_call():
     graph = ANALYSIS.causal_graph(ANALYSIS.recognise(FAILURE[0]))
     waiting = list(graph.sources["org.shop.Writer:102"])
