@@ -79,7 +79,7 @@ def check_case(known: JavaFailure, runs: int) -> tuple[list[str], bool]:
             right += symptom == check.symptom
             fired += record.fired is not None
             print(f"  {known.name} {check.name}: fired {bool(record.fired)}: {why}", flush=True)
-            shutil.rmtree(record.folder)
+            shutil.rmtree(record.folder.parent)
         # In the fixed version the site may be gone; elsewhere a fault that does not fire shows nothing.
         wrong |= right < runs or (check.fault is not None and check.name != "fixed" and fired < runs)
         cells.append(f"{right}/{runs}" + (f" (fired {fired})" if check.fault else ""))
@@ -113,7 +113,7 @@ def write_logs(known: JavaFailure) -> None:
         if shown is not symptom:
             raise SystemExit(f"{known.name}: no {name} written: {why}; fired: {bool(record.fired)}; {record.folder}")
         (known.folder / name).write_text(cleaned(record, known))
-        shutil.rmtree(record.folder)
+        shutil.rmtree(record.folder.parent)
 
 
 def run(case: FailureCase, fault: Mapping[str, Any] | None) -> tuple[bool, RoundRecord, str]:
@@ -160,7 +160,7 @@ def count(known: JavaFailure) -> None:
         print(f"{visits:6} {program.sites[number]}")
         for within, times in contexts.get(number, Counter()).most_common():
             print(f"       {times:6} {within}")
-    shutil.rmtree(record.folder)
+    shutil.rmtree(record.folder.parent)
 
 
 def parse_arguments() -> argparse.Namespace:
