@@ -19,6 +19,7 @@ from cutset.reproduce.jvm.replay_script import write_replay
 from cutset.reproduce.jvm.running import may_run
 from cutset.reproduce.jvm.stack_traces import TraceEnd, index_functions, sites_at, trace_ends
 from cutset.reproduce.jvm.tables import JvmProgram, read_tables
+from cutset.reproduce.jvm.usual_failures import is_of_the_jvm
 from cutset.reproduce.logs.reading import formats_of, read_log
 from cutset.reproduce.logs.recognition import Sighting, seen_by
 from cutset.reproduce.progress import Progress, nobody_watches
@@ -85,10 +86,14 @@ class JvmAnalysis:
         return {number: list(contexts) for number, contexts in found.items()}
 
     def _causes(self, records: Iterable[LogRecord]) -> Iterator[tuple[TraceEnd, int]]:
-        """Sites at which the root causes of stack traces arose, as far as they are in the analysed code."""
+        """Sites at which the root causes of stack traces arose, as far as they are in the analysed code.
+
+        What the JVM itself throws for a value that is wrong does not come from a call.
+        """
         for record in records:
             for end in trace_ends(record, self.program, self._functions)[:1]:
-                yield from ((end, number) for number in sites_at(end, self.program, self._sites_of, self._types))
+                if end.callee or not is_of_the_jvm(end.origin.type, end.message):
+                    yield from ((end, number) for number in sites_at(end, self.program, self._sites_of, self._types))
 
     @cached_property
     def _types(self) -> ExceptionTypes:

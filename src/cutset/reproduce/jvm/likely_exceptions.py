@@ -62,7 +62,7 @@ def likely_exceptions(
             + _ELSEWHERE * (effect in words.shown)
             + _UNLIKELY * (kind in UNLIKELY and kind not in named)
         )
-        if types.can_be_made(kind) and not is_of_another_kind(kind, call.owner):
+        if types.can_be_made(kind) and not is_of_another_kind(kind, call.owner, call.name):
             found.setdefault(effect, SiteEffect(effect, reason, doubts))
     best = sorted(found.values(), key=lambda effect: effect.cost)[:MOST_EXCEPTIONS]
     return [SiteEffect(each.text, each.why, each.cost + place) for place, each in enumerate(best)]

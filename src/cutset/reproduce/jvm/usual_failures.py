@@ -71,6 +71,15 @@ _WITHOUT_WORDS = (
     *("java.util.concurrent.CancellationException", "java.util.concurrent.BrokenBarrierException"),
     *("java.nio.channels.ClosedChannelException", "java.nio.channels.ClosedByInterruptException"),
 )
+_CONNECTING = {
+    f"java.net.{name}Exception" for name in ("Connect", "NoRouteToHost", "UnknownHost", "Bind", "PortUnreachable")
+}
+_WORDS_OF_THE_JVM = {  # how they begin, and what is in them
+    "java.lang.NullPointerException": ("Cannot ", "because"),
+    "java.lang.ClassCastException": ("", "cannot be cast to"),
+    "java.lang.ArrayIndexOutOfBoundsException": ("Index ", "out of bounds for length"),
+    "java.lang.ArithmeticException": ("/ by zero", ""),
+}
 # Beyond what the class path tells, as nobody mentions them.
 ABOVE = {
     "java.io.EOFException": IO,
@@ -153,11 +162,21 @@ def reaches_out(owner: str, name: str, declared: Sequence[str]) -> bool:
     return owner.startswith(_WAITING_OWNERS) and name in _WAITS
 
 
-def is_of_another_kind(kind: str, owner: str) -> bool:
-    """An exception of networks at a file, or the other way round, though it is declared."""
-    return (kind.startswith(_NETWORK) and owner.startswith(_FILES)) or (
-        kind.startswith((*_FILES, "java.io.FileNotFound")) and owner.startswith(_NETWORK)
+def is_of_another_kind(kind: str, owner: str, name: str) -> bool:
+    """Though it is declared: an exception of networks at a file or the other way round, one of connecting at what is
+    connected already, a time-out of sockets at a channel, which has none."""
+    return (
+        (kind.startswith(_NETWORK) and owner.startswith(_FILES))
+        or (kind.startswith((*_FILES, "java.io.FileNotFound")) and owner.startswith(_NETWORK))
+        or (kind in _CONNECTING and name.startswith((*_WRITING, "read", "receive", "select", "close")))
+        or (kind == "java.net.SocketTimeoutException" and owner.startswith("java.nio.channels."))
     )
+
+
+def is_of_the_jvm(kind: str, message: str) -> bool:
+    """Whether the JVM itself has thrown an exception, for a value that is wrong: its words tell."""
+    begins, holds = _WORDS_OF_THE_JVM.get(kind, ("", "\0"))
+    return message.startswith(begins) and holds in message
 
 
 def wrong_value(owner: str, name: str, returned: str) -> tuple[str, str] | None:

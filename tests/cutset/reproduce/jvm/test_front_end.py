@@ -51,6 +51,12 @@ def test_what_a_stack_trace_shows_is_tried_where_it_shows_it():
     assert (first.text, first.cost) == (effect, 0)
 
 
+def test_what_the_jvm_throws_for_a_null_is_not_of_a_call():
+    said = 'java.lang.NullPointerException: Cannot invoke "java.nio.channels.FileChannel.force()" because it is null'
+    null = [LogRecord(1, "Writer-3", "org.shop.Writer", "ERROR", "cannot commit 7", (said, *TRACE[1:]))]
+    assert ANALYSIS.arising(null) == ANALYSIS.contexts(null) == {}
+
+
 def test_of_several_calls_on_a_line_the_one_that_declares_the_exception_is_shown():
     calls = [Invoke("java.io.FileOutputStream.getChannel"), Invoke(FORCE, [IO], beside=True)]
     analysis = JvmAnalysis(program_of({"org.shop.Journal": Type({"commit": calls})}))

@@ -3,6 +3,7 @@ import pytest
 from cutset.reproduce.jvm.usual_failures import (
     IO,
     is_of_another_kind,
+    is_of_the_jvm,
     reaches_out,
     throws_unchecked,
     usual_failures,
@@ -71,7 +72,31 @@ def test_where_nothing_is_returned_nothing_can_be_wrong():
 
 
 def test_a_file_is_no_network():
-    assert is_of_another_kind("java.net.ConnectException", "java.io.FileOutputStream")
-    assert is_of_another_kind("java.io.FileNotFoundException", "java.net.Socket")
-    assert not is_of_another_kind("java.net.SocketException", "java.io.OutputStream")
-    assert not is_of_another_kind(IO, "java.io.FileOutputStream")
+    assert is_of_another_kind("java.net.SocketException", "java.io.FileOutputStream", "write")
+    assert is_of_another_kind("java.io.FileNotFoundException", "java.net.Socket", "connect")
+    assert not is_of_another_kind("java.net.SocketException", "java.io.OutputStream", "write")
+    assert not is_of_another_kind(IO, "java.io.FileOutputStream", "write")
+
+
+def test_what_is_connected_does_not_refuse_connections_and_channels_have_no_time_outs():
+    assert is_of_another_kind("java.net.ConnectException", "java.io.InputStream", "read")
+    assert not is_of_another_kind("java.net.ConnectException", "java.net.URLConnection", "getInputStream")
+    assert not is_of_another_kind("java.net.ConnectException", "java.nio.channels.SocketChannel", "finishConnect")
+    assert is_of_another_kind("java.net.SocketTimeoutException", "java.nio.channels.SocketChannel", "read")
+    assert not is_of_another_kind("java.net.SocketTimeoutException", "java.io.InputStream", "read")
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("NullPointerException", 'Cannot invoke "java.io.File.length()" because "file" is null'),
+        ("ClassCastException", "class a.B cannot be cast to class c.D (a.B and c.D are in loader 'app')"),
+        ("ArrayIndexOutOfBoundsException", "Index 3 out of bounds for length 3"),
+        ("ArithmeticException", "/ by zero"),
+    ],
+)
+def test_what_the_jvm_itself_throws_is_told_by_its_words(kind, message):
+    assert is_of_the_jvm(f"java.lang.{kind}", message)
+    assert not is_of_the_jvm(f"java.lang.{kind}", "no such order")
+    assert not is_of_the_jvm(f"java.lang.{kind}", "")
+    assert not is_of_the_jvm(IO, message)
