@@ -22,9 +22,9 @@ from cutset.reproduce.jvm.java_command import is_java, parse_java, searched
 from cutset.reproduce.jvm.locate import locate
 from cutset.reproduce.jvm.log_dialect import JvmLogs
 from cutset.reproduce.jvm.record import is_loaded, read_counts, read_functions, read_problems, read_visits
-from cutset.reproduce.rounds.firing import read_firing
+from cutset.reproduce.rounds.firing import report_of, timed_visits
 from cutset.reproduce.rounds.harness import ArmedRound, HookReport, LocatedSites, Workload
-from cutset.reproduce.rounds.log_clock import LogMoment, log_clock
+from cutset.reproduce.rounds.log_clock import LogMoment
 
 OPTIONS = "JAVA_TOOL_OPTIONS"  # every JVM reads it, those of child processes too
 
@@ -49,17 +49,7 @@ class JvmHarness:
             problems.append(
                 f"no JVM of the workload loaded the agent: does a script of it set {OPTIONS}, or is it no Java?"
             )
-        visits, lines_at = self._timed_visits(folder, logs)
-        ground = [
-            read_firing(out / f"ground.{number}.json", [fault], lines_at, problems)
-            for number, fault in enumerate(plan.ground)
-        ]
-        return HookReport(
-            fired=read_firing(out / "fired.json", plan.window, lines_at, problems),
-            fired_ground=tuple(firing for firing in ground if firing is not None),
-            visits=visits,
-            problems=tuple(problems),
-        )
+        return report_of(plan, out, "ground", self._timed_visits(folder, logs), problems)
 
     def visits(self, folder: Path, logs: Sequence[Path]) -> tuple[Visit, ...]:
         return self._timed_visits(folder, logs)[0]
@@ -69,22 +59,7 @@ class JvmHarness:
         return ()
 
     def _timed_visits(self, folder: Path, logs: Sequence[Path]) -> tuple[tuple[Visit, ...], Callable[[LogMoment], int]]:
-        rows = list(read_visits(folder / "out"))
-        log = b"".join(path.read_bytes() for path in logs if path.exists())
-        lines_at = log_clock({LogMoment(row.logged, row.printed) for row in rows}, log, self.record_lines)
-        visits = tuple(
-            Visit(
-                site=row.site,
-                occurrence=row.occurrence,
-                log_lines=lines_at(LogMoment(row.logged, row.printed)),
-                process=row.process,
-                thread=row.thread,
-                within=row.within,
-                nth=row.nth,
-            )
-            for row in rows
-        )
-        return visits, lines_at
+        return timed_visits(list(read_visits(folder / "out")), logs, self.record_lines)
 
     def executed(self, folder: Path) -> Mapping[str, frozenset[int]]:
         functions = read_functions(folder / "out")

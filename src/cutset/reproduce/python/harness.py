@@ -25,9 +25,9 @@ from cutset.reproduce.python.interpreter import is_python, modules_path
 from cutset.reproduce.python.locate import file_of, locate
 from cutset.reproduce.python.log_dialect import PythonLogs
 from cutset.reproduce.python.source import find_files
-from cutset.reproduce.rounds.firing import read_firing
+from cutset.reproduce.rounds.firing import report_of, timed_visits
 from cutset.reproduce.rounds.harness import ArmedRound, HookReport, LocatedSites, Workload
-from cutset.reproduce.rounds.log_clock import LogMoment, log_clock
+from cutset.reproduce.rounds.log_clock import LogMoment
 from cutset_agent.sites.visits import read_counts, read_functions, read_visits
 
 _PARTS_OF_HOOK = (
@@ -59,17 +59,7 @@ class PythonHarness:
             problems.append(
                 "no interpreter of the workload loaded the hook: is it started with -I, -E or -S, or no Python?"
             )
-        visits, lines_at = self._timed_visits(folder, logs)
-        ground = [
-            read_firing(out / f"first.{number}.json", [fault], lines_at, problems)
-            for number, fault in enumerate(plan.ground)
-        ]
-        return HookReport(
-            fired=read_firing(out / "fired.json", plan.window, lines_at, problems),
-            fired_ground=tuple(firing for firing in ground if firing is not None),
-            visits=visits,
-            problems=tuple(problems),
-        )
+        return report_of(plan, out, "first", self._timed_visits(folder, logs), problems)
 
     def visits(self, folder: Path, logs: Sequence[Path]) -> tuple[Visit, ...]:
         return self._timed_visits(folder, logs)[0]
@@ -79,22 +69,7 @@ class PythonHarness:
         return ()
 
     def _timed_visits(self, folder: Path, logs: Sequence[Path]) -> tuple[tuple[Visit, ...], Callable[[LogMoment], int]]:
-        rows = list(read_visits(str(folder / "out")))
-        log = b"".join(path.read_bytes() for path in logs if path.exists())
-        lines_at = log_clock({LogMoment(row.logged, row.printed) for row in rows}, log, self.record_lines)
-        visits = tuple(
-            Visit(
-                site=row.site,
-                occurrence=row.occurrence,
-                log_lines=lines_at(LogMoment(row.logged, row.printed)),
-                process=row.process,
-                thread=row.thread,
-                within=row.within,
-                nth=row.nth,
-            )
-            for row in rows
-        )
-        return visits, lines_at
+        return timed_visits(list(read_visits(str(folder / "out"))), logs, self.record_lines)
 
     def executed(self, folder: Path) -> Mapping[str, frozenset[int]]:
         functions = read_functions(str(folder / "out"))
