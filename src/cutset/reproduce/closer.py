@@ -6,7 +6,8 @@ in a row brought nothing that explains the log better. While the log differs, wh
 the search is more patient: the more so if messages are lacking or added, and not only values are others.
 
 The other sites are those that were tried least, so that each has a chance before one has its second, and among them
-those that are near in the causal graph and in time: steps, and the bits of the number of lines.
+those that are near in the causal graph and in time, and likely in themselves: steps, and the bits of the number of
+lines.
 """
 
 from collections import Counter
@@ -16,6 +17,7 @@ from cutset.model.reproduction.event import RoundFinished, RoundStage
 from cutset.reproduce.attempt import attempt, take
 from cutset.reproduce.explorer import PlannedRound
 from cutset.reproduce.state import ReproductionState
+from cutset.reproduce.strategies import ANOTHER_TRY
 
 PATIENCE_VALUES, PATIENCE_MESSAGES = 2, 5  # times as many rounds while values, or messages, differ
 
@@ -48,7 +50,12 @@ def _next_rounds(state: ReproductionState, best: RoundFinished, done: int, most:
     beside = [(fault,) for fault in state.explorer.neighbours(best.fired.at_site)]
     tried = Counter(done.fired.number for done in state.tried if done.fired)
     others = [each for each in state.explorer.ranking() if each.executed and each.site != best.fired.number]
-    others.sort(key=lambda each: (tried[each.site], each.distance + int(each.apart).bit_length()))
+    others.sort(
+        key=lambda each: (
+            tried[each.site],
+            each.distance + ANOTHER_TRY * each.step + int(each.apart).bit_length(),
+        )
+    )
     elsewhere = [each.choices[:1] for each in others]
     planned = []
     for turn in range(done, done + most):

@@ -10,6 +10,7 @@ from cutset.model.reproduction.site import SiteFault
 from cutset.reproduce.attempt import attempt, take
 from cutset.reproduce.explorer import Explorer
 from cutset.reproduce.facts import timed
+from cutset.reproduce.logs.timeline import align
 from cutset.reproduce.state import ReproductionState
 
 SINGLES_SHARE = 0.75  # of the rounds, if there is a fault on top of which a second can be tried
@@ -58,9 +59,11 @@ async def _second_faults(state: ReproductionState, base: RoundFinished) -> Async
     assert base.fired is not None
     subject, prepared, facts = state.subject, state.prepared, state.prepared.facts
     wanted = [each for each in facts.observables if each.key not in base.shown] or list(facts.observables)
-    apart = timed(prepared.reader.entries(subject.records_of(base.logs)), prepared.failed, wanted)
+    timeline = align(prepared.reader.entries(subject.records_of(base.logs)), prepared.failed)
     visits = subject.front_end.visits(base.folder, base.logs)
-    explorer = Explorer(facts.sites, wanted, visits, apart, state.settings.strategy)
+    explorer = Explorer(
+        facts.sites, wanted, visits, timed(timeline, wanted), state.settings.strategy, alike=timeline.alike
+    )
     explorer.exclude_site(base.fired.number)
     async for event in _explore(state, explorer, RoundStage.SECOND, (base.fired.at_site,)):
         yield event

@@ -80,15 +80,17 @@ class Explorer:
         strategy: SiteStrategyName = SiteStrategyName.BEST_FIRST,
         *,
         window: int = 0,
+        alike: float = 0.0,
         sometimes: Collection[int] = (),
     ) -> None:
         """`visits` are those of the good run, in order; `apart` tells how far one is from a message (§5.2.3).
 
-        `window` is the size of the first, in sites; 0: as the strategy has it. `sometimes` are sites that another good
+        `window` is the size of the first, in sites; 0: as the strategy has it. `alike` is the share of its log that the
+        good run has in common with the failure log. `sometimes` are sites that another good
         run executed, and this one did not: nobody knows what comes first, they or others.
         """
         self._strategy = STRATEGIES[strategy]
-        self._space = FaultSpace(sites, observables, visits, apart)
+        self._space = FaultSpace(sites, observables, visits, apart, alike)
         self._known = RoundKnowledge()
         self._window = window or self._strategy.window
         self._sometimes = frozenset(sometimes)

@@ -18,16 +18,17 @@ from cutset.reproduce.front_end import AnalysedProgram, EffectsOf, SiteEffect
 from cutset.reproduce.graph.causal import CausalGraph
 from cutset.reproduce.graph.distances import Executed, Reach, reaches
 from cutset.reproduce.logs.difference import LogEntry, keyed, matches, present, relevant_observables, text_keys
-from cutset.reproduce.logs.recognition import Sighting
-from cutset.reproduce.logs.timeline import align, temporal_distance
+from cutset.reproduce.logs.levels import HARMLESS, usual_level
+from cutset.reproduce.logs.recognition import SAYS, Sighting
+from cutset.reproduce.logs.timeline import Timeline, align, temporal_distance
 from cutset.reproduce.logs.values import sanitise, steady_values
 from cutset.reproduce.progress import Progress, nobody_watches
 
 _USUAL = 4  # steps by which a message that good runs have as well is further from all sites: its place may be chance
+_CALM = 3  # likewise one that warns of nothing, where others do
 _MOST = 0.5  # of the entries of a log may have values that good runs do not have
 _AGAIN = 3  # messages of a good run that make a series
 _LONG = 2  # times as long as a good run ever is silent: a series has broken off
-_SAYS = " says "  # between the key of a statement and what it says
 _ABSENT = "absent: "  # before the key of a message that good runs have and the failure log lacks
 
 
@@ -71,9 +72,10 @@ class LogReader:
         ]
 
     def _key(self, seen: Sighting, text: str) -> str:
-        finer = f"{seen.key}{_SAYS}{self._says(seen.key, text)}" if self._says else seen.key
-        for key in (seen.key, finer):  # what is missing is missing whatever it would have said
-            self.sightings.setdefault(key, replace(seen, key=key))
+        finer = f"{seen.key}{SAYS}{self._says(seen.key, text)}" if self._says else seen.key
+        statement = _statement(finer)
+        for key in (statement, finer):  # what is missing is missing whatever it would have said
+            self.sightings.setdefault(key, replace(seen, key=key, caught="" if key == statement else seen.caught))
             self._texts.setdefault(key, _first_line(text) or key)
         return finer
 
@@ -118,7 +120,7 @@ def _first_line(text: str) -> str:
 
 def _statement(key: str) -> str:
     """Without what it says."""
-    return key.partition(_SAYS)[0]
+    return key.partition(SAYS)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,7 @@ class SearchFacts:
     apart: TimeApart  # how far a visit is from an observable, in lines of the failure log (§5.2.3)
     reasons: Mapping[tuple[int, str], str]  # why an effect is tried at a site
     few: Mapping[str, float]  # by the key of what is missing: so many of it in a run are as few as in the failure log
+    alike: float  # the share of its log that a good run has in common with the failure log
 
     def shown(self, good: Sequence[LogEntry], run: Sequence[LogEntry]) -> frozenset[str]:
         """Keys of the observables that a run shows, too; of what is missing, it shows that it is missing."""
@@ -176,6 +179,7 @@ def gather_facts(
         seen += [replace(reader.sightings[key.removeprefix(_ABSENT)], key=key, missing=True) for key in few]
     graph = program.causal_graph(dict.fromkeys(seen))
     near = reaches(graph, executed, progress)
+    less = _less_telling(observables, failure)
     traced, contexts = program.arising(failure), program.contexts(failure)
     facts = []
     reasons = {}
@@ -186,7 +190,7 @@ def gather_facts(
         facts.append(
             SiteFacts(
                 str(site),
-                {key: reach.steps + _USUAL * (key in usual) for key, reach in reached.items()},
+                {key: reach.steps + _USUAL * (key in usual) + less[key] for key, reach in reached.items()},
                 tuple(effect.text for effect in found),
                 tuple(traced.get(number, ())),
                 tuple(effect.cost for effect in found),
@@ -194,8 +198,26 @@ def gather_facts(
             )
         )
     said_in = {sighting.key: sighting.statement.said_in for sighting in seen if sighting.statement}
-    placed = tuple(replace(each, said_in=said_in.get(each.key, "")) for each in observables)
-    return SearchFacts(tuple(facts), placed, graph, timed(good[0], failed, observables), reasons, few)
+    called = {sighting.key: program.called_before(sighting) for sighting in dict.fromkeys(seen)}
+    placed = tuple(
+        replace(each, said_in=said_in.get(each.key, ""), called=called.get(each.key, frozenset()))
+        for each in observables
+    )
+    timeline = align(good[0], failed)
+    return SearchFacts(tuple(facts), placed, graph, timed(timeline, observables), reasons, few, timeline.alike)
+
+
+def _less_telling(observables: Iterable[Observable], failure: Iterable[LogRecord]) -> dict[str, int]:
+    """By key, the steps by which a message counts as further from all sites.
+
+    Where some messages warn, or tell of an exception, calm ones may be of another day or another machine. Of those that
+    warn, later ones may follow from the first.
+    """
+    warns = {record.line for record in failure if record.traceback or usual_level(record.level) not in HARMLESS}
+    in_order = sorted(observables, key=lambda each: each.line)
+    alarming = dict.fromkeys(each.key for each in in_order if is_absent(each) or each.line in warns)
+    calm = dict.fromkeys((each.key for each in in_order), _CALM if alarming else 0)
+    return calm | {key: place.bit_length() for place, key in enumerate(alarming)}
 
 
 def _with_traced(effects: Sequence[SiteEffect], traced: Sequence[str]) -> list[SiteEffect]:
@@ -268,9 +290,8 @@ def _beside_others(good: Sequence[LogEntry], failed: Sequence[LogEntry]) -> dict
     return {key: row[0] for key, row in rows.items() if row}
 
 
-def timed(good: Sequence[LogEntry], failed: Sequence[LogEntry], observables: Sequence[Observable]) -> TimeApart:
+def timed(timeline: Timeline, observables: Sequence[Observable]) -> TimeApart:
     """By the entries of the run that visits are of, and of the failure log."""
-    timeline = align(good, failed)
     lines: dict[str, list[int]] = {}
     for observable in observables:
         lines.setdefault(observable.key, []).append(observable.line)

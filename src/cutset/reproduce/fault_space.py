@@ -21,7 +21,8 @@ Where the paper leaves a choice:
 - Executions are counted within their calling context, where visits tell it: `write` as `flush` calls it, whatever else
   writes meanwhile. Where a stack trace of the failure log shows the context, instances in it come first; those of the
   thread that logged it, if the program names its threads, by turns with others that do the same. An exception gets to
-  who called: instances below the function that says the message come by turns with the others, and first.
+  who called: instances below the function that says the message come by turns with the others, and first. Of those that
+  are about as near in time, each calling context has its turn.
 - Where a fault brought every message and yet not the symptom, or the very stack trace that the failure log has, it may
   be the right one at the wrong time: of those whose log is most like the failure log, a few neighbours in time
   (`NEIGHBOURS`) come first in every second round.
@@ -44,6 +45,7 @@ WINDOW = 10  # sites: ANDURIL's default; its results hardly depend on it (§8.5)
 NEIGHBOURS = 8  # in time, of a fault that explained the messages
 _NUMBER = re.compile(r"\d+")  # in the name of a thread: its number in another run is another
 _Item = TypeVar("_Item")
+_Timed = tuple[bool, float, int, int, Visit]  # elsewhere, T, log lines, place
 
 TimeApart = Callable[[Visit, str], float]  # T: log lines of the failure log from a visit to the key of an observable
 Moment = tuple[int, str]  # occurrence, and the calling context that it is counted in
@@ -111,6 +113,7 @@ class SiteCandidate:
     seen: int
     step: int
     apart: float
+    away: float  # what T counts for, in steps: its bits, as far as times tell
     related: bool
     executed: bool  # in the good run
     near: bool  # the same effect, at a time close to it, explained the messages
@@ -137,7 +140,12 @@ class FaultSpace:
     """All sites, their instances and the messages that are looked for; ranked for any state of knowledge."""
 
     def __init__(
-        self, sites: Sequence[SiteFacts], observables: Sequence[Observable], visits: Sequence[Visit], apart: TimeApart
+        self,
+        sites: Sequence[SiteFacts],
+        observables: Sequence[Observable],
+        visits: Sequence[Visit],
+        apart: TimeApart,
+        alike: float = 0.0,
     ) -> None:
         self.sites = sites
         self.observables: dict[str, Observable] = {}  # the first of each key, in order of the failure log
@@ -146,6 +154,7 @@ class FaultSpace:
         self.moments: dict[tuple[int, Moment], PlacedVisit] = {}  # of a site's executions
         self._visits: defaultdict[int, dict[Moment, Visit]] = defaultdict(dict)
         self._apart = apart
+        self._times_tell = alike**2  # a moment is told by the entries before and after it
         self._by_time: dict[int, tuple[str, int, list[Instance]]] = {}
         for place, visit in enumerate(visits):
             # A fault is named by site and moment alone: it fires in the first process that gets there.
@@ -209,6 +218,7 @@ class FaultSpace:
                 seen=seen,
                 step=step,
                 apart=apart,
+                away=self._times_tell * int(apart).bit_length() if apart < inf else 0.0,
                 related=self.related(site),
                 executed=self.executed(site),
                 near=neighbours is not None,
@@ -275,7 +285,8 @@ class FaultSpace:
                 for place, visit in enumerate(self._of_thread(site, key, visits.values()))
             )
             spread = (_spread(list(same)) for _, same in groupby(timed, key=lambda instance: instance[:3]))
-            ranked = [(apart, visit) for same in spread for _, apart, _, _, visit in same]
+            about_as_near = groupby(chain.from_iterable(spread), key=lambda each: (each[0], int(each[1]).bit_length()))
+            ranked = [(apart, visit) for _, same in about_as_near for _, apart, _, _, visit in _each_context(same)]
             of_thread = _by_turns(ranked, lambda one: self._is_of_thread(site, key, one[1]))
             instances = [Instance(apart, *moment_of(visit)) for apart, visit in of_thread]
             cached = key, len(visits), self._below_first(instances, key)
@@ -283,8 +294,8 @@ class FaultSpace:
         return cached[2] if self.executed(site) else [Instance(inf, ANY), *cached[2]]
 
     def _below_first(self, instances: Sequence[Instance], key: str) -> list[Instance]:
-        function = self.observables[key].said_in if key else ""
-        return _by_turns(instances, lambda each: bool(function) and function in each.within.split(" < "))
+        observable = self.observables.get(key)
+        return _by_turns(instances, lambda each: observable is not None and _is_below(each.within, observable))
 
     def _elsewhere(self, site: int, visit: Visit) -> bool:
         """A stack trace of the failure log shows how the site was called, and not so."""
@@ -311,6 +322,24 @@ def _agree(one: str, other: str) -> bool:
     """Of two calling contexts, one may end sooner: a stack trace where it was caught, that of a visit at its limit."""
     shorter, longer = sorted((f"{one} < ", f"{other} < "), key=len)
     return longer.startswith(shorter)
+
+
+def _is_below(within: str, observable: Observable) -> bool:
+    """Whether an exception would get to the function that says a message, by a call that it says it of."""
+    frames = within.split(" < ")
+    if observable.said_in not in frames:
+        return False
+    at = frames.index(observable.said_in)
+    return at == 0 or not observable.called or not observable.called.isdisjoint(frames[at - 1].split("."))
+
+
+def _each_context(instances: Iterable[_Timed]) -> Iterator[_Timed]:
+    """One of each calling context by turns: executions in the same one are much the same."""
+    contexts: dict[str, list[_Timed]] = {}
+    for each in instances:
+        contexts.setdefault(each[-1].within, []).append(each)
+    for turn in zip_longest(*contexts.values()):
+        yield from (each for each in turn if each is not None)
 
 
 def _by_turns(items: Iterable[_Item], is_preferred: Callable[[_Item], bool]) -> list[_Item]:

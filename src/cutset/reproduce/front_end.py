@@ -60,6 +60,10 @@ class AnalysedProgram(Protocol):
         """By the call that wrote it, by its stack trace, or both; none if the program has no part in it."""
         ...
 
+    def called_before(self, sighting: Sighting) -> frozenset[str]:
+        """The names of what is called where an exception would lead to the message; none if it needs no exception."""
+        ...
+
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
         """By site: the exceptions that the records' stack traces show arising there (ANDURIL §8.4)."""
         ...

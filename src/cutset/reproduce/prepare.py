@@ -85,6 +85,7 @@ async def prepare(state: ReproductionState) -> AsyncIterator[ReproductionEvent]:
         state.prepared.good_visits,
         facts.apart,
         state.settings.strategy,
+        alike=facts.alike,
         sometimes=[
             site for run in runs[1:] for site in subject.front_end.visit_counts(state.folder / f"good-{run.number}")
         ],

@@ -3,7 +3,9 @@
 `full` is ANDURIL's published code: all instances with the same best T are armed together, and the next step of a site
 comes after the present step of all others. With hundreds of sites that is too late for a fault whose best instance was
 not quite the right one, so `best-first` takes instances one by one and lets a step of a site weigh as much as a few
-steps in the causal graph. And the best of its window fires before the others (see `cutset.reproduce.explorer`).
+steps in the causal graph. So does the time between an instance and the message, by the bits of the number of log
+lines: of hundreds of sites that are as near in the graph, most were executed long before. And the best of its window
+fires before the others (see `cutset.reproduce.explorer`).
 """
 
 from collections import defaultdict
@@ -55,7 +57,7 @@ STRATEGIES: Mapping[SiteStrategyName, SiteStrategy] = {
         "full feedback; the best-ranked fault fires first, and other instances and exceptions follow sooner",
         order=lambda candidate: (
             not candidate.near,
-            candidate.site_priority + ANOTHER_TRY * candidate.step,
+            candidate.site_priority + ANOTHER_TRY * candidate.step + candidate.away,
             candidate.apart,
         ),
         instances=_one_by_one,

@@ -28,6 +28,7 @@ class Observable:
     thread: str
     line: int  # of the failure log
     said_in: str = ""  # the function that says it, as calling contexts name it; "" if it is not known
+    called: frozenset[str] = frozenset()  # by name: what that calls, if one of these calls must have failed; else none
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,11 @@ def _place(code: JvmCode, method: int) -> FunctionPlace:
 def _node(code: JvmCode, key: JvmNode) -> CausalNode:
     wanted = tuple(map(code.program.type_name, code.types[key.wanted]))
     kin = (key.kind, key.method, key.row) if wanted else None
-    if key.method < 0 or key.kind == JvmJunction.CALLED:
+    if key.method < 0 or key.kind in (JvmJunction.CALLED, JvmJunction.UNTOLD):
         return CausalNode(-1, wanted, steps=_GUESS, junction=True, kin=kin)
     place, body = _place(code, key.method), code.body(key.method)
+    if key.kind == CausalKind.LOCATION:
+        return CausalNode(-1, (), place, junction=code.is_between(key.method))
     throw = body.throws.get(key.row)
     match key.kind:
         case CausalKind.EXTERNAL:

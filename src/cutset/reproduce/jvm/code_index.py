@@ -26,6 +26,7 @@ class JvmJunction(StrEnum):
     PASSED = "passed"  # what gets to a handler that throws it on: `finally`, and alike
     STARTED = "started"  # what happens in all methods that run on their own
     FAILED = "failed"  # what fails any future
+    UNTOLD = "untold"  # a LOCATION whose message names an exception that its handler may not have caught after all
 
 
 class JvmNode(NamedTuple):  # hashed hundreds of thousands of times: a dataclass takes twice as long
@@ -37,7 +38,7 @@ class JvmNode(NamedTuple):  # hashed hundreds of thousands of times: a dataclass
     at: int = -1  # of a LOCATION: its instruction; or below -1 its return, counted down from -2; -1: that is not known
     write: bool = False  # a LOCATION's instruction is meant as a write
     skipped: bool = False  # it also counts that the LOCATION or INVOCATION did not happen, though it should
-    wanted: int = 0  # types that an exception is to have: in `JvmCode.types`
+    wanted: int = 0  # types that an exception is to have, of a LOCATION that its handler caught: in `JvmCode.types`
 
 
 class Body(NamedTuple):

@@ -1,7 +1,8 @@
 """What to make happen at each site, best first, and why (ANDURIL §4.1; what is no exception is beyond the paper).
 
 At a call, first the exceptions. Then, where something outside of the thread is waited for: it never comes, a wrong
-value comes back, it takes long, the process dies there. A `throw` statement throws what it throws.
+value comes back, it takes long, the process dies there. If the failure log says that something timed out, that is so
+wherever code of others is plugged in, too. A `throw` statement throws what it throws.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ _REASONED = 2  # what a `throw` statement throws: the reason for which it does i
 _NAMED = 1  # likewise, where the failure log names it
 _TESTED = 2  # a wrong value that the code has a condition for
 _NO_EXCEPTION = 2  # all else that can happen there, after the exceptions
+_OWN = ("java.", "javax.")  # what is abstract there is seldom somebody else's
 
 
 def effects_of(
@@ -42,8 +44,9 @@ def effects_of(
         declared = tuple(map(program.type_name, row.declared))
         call = OutsideCall(program.type_name(row.callee_owner), program.strings[row.callee_name], declared)
         effects = likely_exceptions(call, wanted, here, words, types) if FaultKind.EXCEPTION in kinds else []
-        if reaches_out(call.owner, call.name, call.declared):
-            last = max((effect.cost for effect in effects), default=-_NO_EXCEPTION)
+        waited_for = reaches_out(call.owner, call.name, call.declared)
+        if waited_for or (words.late and types.is_abstract(call.owner) and not call.owner.startswith(_OWN)):
+            last = max((effect.cost for effect in effects), default=-words.late)
             effects += _others(program, row, call, kinds, delay_s, start=last + _NO_EXCEPTION)
         return sorted(effects, key=lambda effect: effect.cost)
 

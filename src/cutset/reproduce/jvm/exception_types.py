@@ -28,6 +28,9 @@ class ExceptionTypes:
     def is_unchecked(self, kind: str) -> bool:
         return self.is_any(kind, _UNCHECKED)
 
+    def is_abstract(self, kind: str) -> bool:
+        return kind in self._abstract
+
     def can_be_made(self, kind: str) -> bool:
         return kind not in self._abstract
 

@@ -15,6 +15,7 @@ from cutset.reproduce.jvm.exception_types import ExceptionTypes
 from cutset.reproduce.jvm.extract import extract
 from cutset.reproduce.jvm.harness import JvmHarness
 from cutset.reproduce.jvm.log_statements import log_statements, written_by
+from cutset.reproduce.jvm.logged_exceptions import caught_by_writer
 from cutset.reproduce.jvm.replay_script import write_replay
 from cutset.reproduce.jvm.running import may_run
 from cutset.reproduce.jvm.stack_traces import TraceEnd, index_functions, sites_at, trace_ends
@@ -70,7 +71,22 @@ class JvmAnalysis:
 
     def recognise(self, record: LogRecord) -> Sequence[Sighting]:
         ends = trace_ends(record, self.program, self._functions)
-        return seen_by(written_by(record, self._statements), [end.origin for end in ends])
+        origins = [end.origin for end in ends if not end.wrapped]
+        return seen_by(written_by(record, self._statements), origins, caught_by_writer(record))
+
+    def called_before(self, sighting: Sighting) -> frozenset[str]:
+        if sighting.statement is None or sighting.missing:
+            return frozenset()
+        statement = self.program.statements[sighting.statement.event]
+        method = self.program.method(statement.method)
+        blocks = [log.block for log in method.logs if log.instruction in statement.instructions]
+        handlers = {each for block in blocks for each in method.blocks[block].handlers}
+        tried = [attempt for attempt in method.tries if attempt.handler in handlers]
+        return frozenset(
+            self.program.strings[call.name]
+            for call in method.calls
+            if any(attempt.start <= call.instruction < attempt.end for attempt in tried)
+        )
 
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
         found: dict[int, dict[str, str]] = {}
@@ -91,9 +107,13 @@ class JvmAnalysis:
         What the JVM itself throws for a value that is wrong does not come from a call.
         """
         for record in records:
-            for end in trace_ends(record, self.program, self._functions)[:1]:
+            ends = trace_ends(record, self.program, self._functions)
+            for end in ends[: 2 if ends and ends[0].wrapped else 1]:
                 if end.callee or not is_of_the_jvm(end.origin.type, end.message):
-                    yield from ((end, number) for number in sites_at(end, self.program, self._sites_of, self._types))
+                    sites = sites_at(end, self.program, self._sites_of, self._types)
+                    yield from ((end, number) for number in sites)
+                    if sites:
+                        break
 
     @cached_property
     def _types(self) -> ExceptionTypes:

@@ -4,6 +4,7 @@ What stack traces show there; what the callee declares, as the failure log names
 declares, where the log names it and the call can throw it. In front is what leads to the handler behind a message.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,9 @@ from cutset.reproduce.jvm.usual_failures import (
     usual_failures,
     usual_words,
 )
+from cutset.reproduce.logs.levels import HARMLESS, usual_level
 
+_LATE = re.compile(r"(?i)time[ds]?[ -]?out(?!\w*\s*[=:]\s*\d)")  # and not the name of a setting
 MOST_EXCEPTIONS = 4  # per site: what comes later is guesswork
 # In steps, that is, as late as if so many better faults of the site had failed before.
 _ASTRAY = 1  # an exception that does not lead to a message of the failure log, as far as is known
@@ -41,11 +44,13 @@ class FailureWords:
     named: tuple[tuple[str, str], ...]  # types with their messages
     text: str  # all that was logged
     shown: frozenset[str]  # effects that its stack traces show arising somewhere
+    late: bool = False  # something is said to have timed out
 
 
 def failure_words(failure: Sequence[LogRecord], arising: Iterable[Collection[str]]) -> FailureWords:
     shown = frozenset(effect for effects in arising for effect in effects)
-    return FailureWords(tuple(exceptions_in(failure)), "\n".join(record.message for record in failure), shown)
+    late = any(_LATE.search(f"{each.message} {each.raised}") for each in failure if usual_level(each.level) not in HARMLESS)
+    return FailureWords(tuple(exceptions_in(failure)), "\n".join(record.message for record in failure), shown, late)
 
 
 def likely_exceptions(

@@ -23,6 +23,13 @@ def exceptions_in(records: Iterable[LogRecord]) -> list[tuple[str, str]]:
     return list(found)
 
 
+def caught_by_writer(record: LogRecord) -> str:
+    """The type of the exception that a record tells of: at the head of its trace, or first in its message. "": none."""
+    *_, head = [each.type for each in printed_exceptions(record.traceback) if not each.suppressed] or [""]
+    named = _NAMED.search(record.message)
+    return head if "." in head else named["type"] if named else ""
+
+
 def _in_text(text: str) -> Iterator[tuple[str, str]]:
     """As `toString` shows them; one may be the message of another."""
     for named in _NAMED.finditer(text):

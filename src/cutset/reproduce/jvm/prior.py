@@ -37,13 +37,22 @@ def beginnings(code: JvmCode, seen: Sighting) -> list[JvmNode]:
     if seen.statement is not None:
         statement = code.program.statements[seen.statement.event]
         blocks = {log.instruction: log.block for log in code.body(statement.method).method.logs}
-        found += [
-            _location(statement.method, blocks[instruction], instruction, skipped=seen.missing)
-            for instruction in statement.instructions
-        ]
+        for instruction in statement.instructions:
+            place = _location(statement.method, blocks[instruction], instruction, skipped=seen.missing)
+            found.append(place._replace(wanted=_told(code, place, seen.caught)))
     for origin in seen.origins:
         found += _raising(code, origin)
     return found
+
+
+def _told(code: JvmCode, place: JvmNode, caught: str) -> int:
+    """What a handler wants that is said to have caught an exception; 0 if the place is in none that can have."""
+    named = code.program.numbers.get(caught)
+    method = code.body(place.method).method
+    handlers = method.blocks[place.row].handlers
+    types = [each.type for each in method.tries if each.handler in handlers]
+    fits = named is not None and any(each == ANYTHING or code.hierarchy.may(named, each) for each in types)
+    return code.wanting([named]) if named is not None and fits else 0
 
 
 def _raising(code: JvmCode, origin: Origin) -> list[JvmNode]:
@@ -95,7 +104,9 @@ def causally_prior(code: JvmCode, key: JvmNode) -> Iterator[JvmNode]:  # noqa: C
             if not code.graph.targets(callee_of(code.body(key.method).calls[key.row])):  # else the way is seen
                 yield JvmNode(JvmJunction.STARTED, -1)
         case CausalKind.LOCATION:
-            yield from _control(code, key.method, key.row, skipped=key.skipped)
+            yield from _control(code, key.method, key.row, skipped=key.skipped, caught=key.wanted)
+            if key.wanted:
+                yield key._replace(kind=JvmJunction.UNTOLD, wanted=0)
             yield from _made_of(code, key)
             if key.skipped:
                 yield from _skipping(code, key.method, key.row, key.at)
@@ -127,6 +138,8 @@ def _beyond(code: JvmCode, key: JvmNode) -> Iterator[JvmNode]:
                 yield _place(code, *event, skipped=key.skipped)
         case JvmJunction.FAILED:
             yield from _failures(code, None)
+        case JvmJunction.UNTOLD:
+            yield from _control(code, key.method, key.row)
         case JvmJunction.STARTED:
             # What a driver gets from outside may come from the system that it started: a client and its server. How a
             # fault there comes to be felt here, through a socket or a file, is not seen, so that whatever can throw in
@@ -134,12 +147,16 @@ def _beyond(code: JvmCode, key: JvmNode) -> Iterator[JvmNode]:
             yield from _leaving(code, code.graph.roots, WHATEVER)
 
 
-def _control(code: JvmCode, method: int, block: int, *, skipped: bool = False) -> Iterator[JvmNode]:
+def _control(
+    code: JvmCode, method: int, block: int, *, skipped: bool = False, caught: int = 0
+) -> Iterator[JvmNode]:
     """The conditions and handlers that a block depends on, else its method."""
     row = code.body(method).method.blocks[block]
     for condition in row.conditions:
         yield JvmNode(CausalKind.CONDITION, method, condition)
-    for handler in (*row.handlers, *code.bypassing(method, block)):
+    for handler in row.handlers:
+        yield JvmNode(CausalKind.HANDLER, method, handler, wanted=caught)
+    for handler in code.bypassing(method, block):
         yield JvmNode(CausalKind.HANDLER, method, handler)
     # What is decided further down, at the end of a loop, does not decide about its first turn. And whatever does: if
     # nobody calls the method, it is skipped.

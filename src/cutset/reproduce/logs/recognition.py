@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from cutset.model.reproduction.log import LogRecord
 from cutset.reproduce.logs.statements import LogStatement, StatementIndex, statement_of
 
+SAYS = " says "  # between the key of a statement and what it says
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -27,20 +29,22 @@ class Sighting:
     statement: LogStatement | None
     origins: tuple[Origin, ...] = ()
     missing: bool = False  # it is the absence of the record that is to be explained: good runs have it
+    caught: str = ""  # the exception that the record tells of, which the handler that wrote it may have caught
 
 
 def sightings(record: LogRecord, statements: StatementIndex, origins: Iterable[Origin]) -> list[Sighting]:
     return seen_by(statement_of(record, statements), origins)
 
 
-def seen_by(statement: LogStatement | None, origins: Iterable[Origin]) -> list[Sighting]:
+def seen_by(statement: LogStatement | None, origins: Iterable[Origin], caught: str = "") -> list[Sighting]:
     """By its statement, and by its traceback; none if the analysed code has no part in the record.
 
     They are two, as the same message may come without a traceback, and as another thread's can be taken for its own. A
-    key is the same for the same cause at the same place.
+    key is the same for the same cause at the same place: what a message says was caught is part of it.
     """
     found = tuple(origins)
-    seen = [Sighting(statement.key, statement)] if statement else []
+    told = f"{SAYS}{caught}" if caught else ""
+    seen = [Sighting(f"{statement.key}{told}", statement, caught=caught)] if statement else []
     return [*seen, Sighting(f"raised at {found[0]}", None, found)] if found else seen
 
 

@@ -26,6 +26,11 @@ class Timeline:
     good_lines: tuple[int, ...]  # of the good run's records
     lines: tuple[int, ...]  # of the failure log's entries
 
+    @property
+    def alike(self) -> float:
+        """The share of the shorter log that the other has as well: the less it is, the less times tell."""
+        return (len(self.good) - 1) / max(1, min(len(self.good_lines), len(self.lines)))
+
 
 def align(good: Sequence[LogEntry], failure: Sequence[LogEntry]) -> Timeline:
     pairs = matches([entry.key for entry in good], [entry.key for entry in failure])

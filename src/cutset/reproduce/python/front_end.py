@@ -93,6 +93,9 @@ class PythonAnalysis:
     def recognise(self, record: LogRecord) -> Sequence[Sighting]:
         return sightings(record, self._statements, origins(record, self._source))
 
+    def called_before(self, sighting: Sighting) -> frozenset[str]:
+        return frozenset()  # calling contexts of Python tell functions alone, and not by which call
+
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
         records = list(records)
         library = self._library(records)
