@@ -126,6 +126,9 @@ class ToyProgram:
         statements = [LogStatement(text, row, "", "", *pattern_of((text,))) for row, text in texts]
         return sightings(record, index_statements(statements), ())
 
+    def called_before(self, sighting: Sighting) -> frozenset[str]:  # noqa: ARG002 -- the protocol's
+        return frozenset()
+
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
         return {}
 

@@ -49,7 +49,8 @@ class FailureWords:
 
 def failure_words(failure: Sequence[LogRecord], arising: Iterable[Collection[str]]) -> FailureWords:
     shown = frozenset(effect for effects in arising for effect in effects)
-    late = any(_LATE.search(f"{each.message} {each.raised}") for each in failure if usual_level(each.level) not in HARMLESS)
+    warnings = (record for record in failure if usual_level(record.level) not in HARMLESS)
+    late = any(_LATE.search(f"{record.message} {record.raised}") for record in warnings)
     return FailureWords(tuple(exceptions_in(failure)), "\n".join(record.message for record in failure), shown, late)
 
 

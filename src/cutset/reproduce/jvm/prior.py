@@ -147,9 +147,7 @@ def _beyond(code: JvmCode, key: JvmNode) -> Iterator[JvmNode]:
             yield from _leaving(code, code.graph.roots, WHATEVER)
 
 
-def _control(
-    code: JvmCode, method: int, block: int, *, skipped: bool = False, caught: int = 0
-) -> Iterator[JvmNode]:
+def _control(code: JvmCode, method: int, block: int, *, skipped: bool = False, caught: int = 0) -> Iterator[JvmNode]:
     """The conditions and handlers that a block depends on, else its method."""
     row = code.body(method).method.blocks[block]
     for condition in row.conditions:

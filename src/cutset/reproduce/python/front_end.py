@@ -93,8 +93,8 @@ class PythonAnalysis:
     def recognise(self, record: LogRecord) -> Sequence[Sighting]:
         return sightings(record, self._statements, origins(record, self._source))
 
-    def called_before(self, sighting: Sighting) -> frozenset[str]:
-        return frozenset()  # calling contexts of Python tell functions alone, and not by which call
+    def called_before(self, sighting: Sighting) -> frozenset[str]:  # noqa: ARG002 -- the protocol's
+        return frozenset()  # which of a function's calls must have failed is not looked for
 
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:
         records = list(records)

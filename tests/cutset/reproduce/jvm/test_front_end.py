@@ -37,7 +37,7 @@ FAILURE = [LogRecord(1, "Writer-3", "org.shop.Writer", "ERROR", "cannot commit 7
 
 def test_a_record_is_recognised_by_its_statement_and_by_its_stack_trace():
     said, raised = ANALYSIS.recognise(FAILURE[0])
-    assert said.key == "org.shop.Writer:102"
+    assert said.key == "org.shop.Writer:102 says java.io.IOException"
     assert raised.key == "raised at org.shop.Journal:1"
 
 
