@@ -6,13 +6,13 @@ are nested. Instructions are numbered in order, one per statement, and so are li
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from cutset.model.reproduction.result import CausalKind
 from cutset.reproduce.graph.distances import path, reaches
 from cutset.reproduce.jvm.causal import causal_graph
-from cutset.reproduce.jvm.tables import JvmProgram, read_tables
+from cutset.reproduce.jvm.tables import ABSTRACT, JvmProgram, read_tables
 from cutset.reproduce.logs.recognition import Sighting
 from cutset.reproduce.logs.statements import LogStatement
 
@@ -128,12 +128,16 @@ class _Strings:
         return self.numbers[text]
 
 
-def program_of(types: dict[str, Type], outside: dict[str, Sequence[str]] | None = None) -> JvmProgram:
+def program_of(
+    types: dict[str, Type], outside: dict[str, Sequence[str]] | None = None, abstract: Collection[str] = ()
+) -> JvmProgram:
     """`outside`: other types, by what is above them."""
-    return read_tables(tables_of(types, outside))
+    return read_tables(tables_of(types, outside, abstract))
 
 
-def tables_of(types: dict[str, Type], outside: dict[str, Sequence[str]] | None = None) -> bytes:
+def tables_of(
+    types: dict[str, Type], outside: dict[str, Sequence[str]] | None = None, abstract: Collection[str] = ()
+) -> bytes:
     strings = _Strings()
     classes = [
         [
@@ -148,9 +152,8 @@ def tables_of(types: dict[str, Type], outside: dict[str, Sequence[str]] | None =
     ]
     above = {**{name: (parent,) for name, parent in EXCEPTIONS.items()}, "java.lang.Object": (), **(outside or {})}
     for name, parents in above.items():
-        classes.append(
-            [strings(name), strings(parents[0]) if parents else -1, list(map(strings, parents[1:])), -1, 1, 0]
-        )
+        parent, interfaces = strings(parents[0]) if parents else -1, list(map(strings, parents[1:]))
+        classes.append([strings(name), parent, interfaces, -1, 1 | ABSTRACT * (name in abstract), 0])
     sites: list[list[object]] = []
     lines = []
     for owner, (name, each) in enumerate(types.items()):

@@ -126,7 +126,7 @@ class ToyProgram:
         statements = [LogStatement(text, row, "", "", *pattern_of((text,))) for row, text in texts]
         return sightings(record, index_statements(statements), ())
 
-    def called_before(self, sighting: Sighting) -> frozenset[str]:  # noqa: ARG002 -- the protocol's
+    def called_before(self, sighting: Sighting) -> frozenset[str]:
         return frozenset()
 
     def arising(self, records: Iterable[LogRecord]) -> Mapping[int, Sequence[str]]:

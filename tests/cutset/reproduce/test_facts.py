@@ -2,8 +2,9 @@ from itertools import chain
 
 from tests.samples.small_programs import read_app, read_python_log
 
+from cutset.model.reproduction.log import Observable
 from cutset.model.reproduction.site import FaultKind, Visit
-from cutset.reproduce.facts import choose_reader, gather_facts, is_absent
+from cutset.reproduce.facts import _less_telling, choose_reader, gather_facts, is_absent
 from cutset.reproduce.python.front_end import PythonAnalysis
 
 WORKER = """
@@ -180,3 +181,10 @@ def test_a_series_that_breaks_off_is_missed_when_the_next_was_due_whatever_the_o
     found = prepared(tmp_path, failure, good, other_good)[2]
     missing = [each.line for each in found.observables if is_absent(each)]
     assert missing == [15]  # the last came in line 12, and they come every third line
+
+
+def test_calm_messages_tell_less_than_warnings_and_later_warnings_less_than_the_first(tmp_path):
+    failure = log_of("tick", "hello", "order 1", "order 1 lost: reset", "order 2", "bye lost", "tick")
+    observables = [Observable("hello", "", 2), Observable("lost", "", 4), Observable("bye", "", 6)]
+    assert _less_telling(observables, failure) == {"hello": 3, "lost": 0, "bye": 1}
+    assert _less_telling(observables[:1], failure) == {"hello": 0}  # where nothing warns, all are alike

@@ -211,3 +211,37 @@ def test_sites_without_a_path_are_further_than_all_that_have_one():
     )
     assert [candidate.distance for candidate in found.rank(BEST, RoundKnowledge())] == [30, 31]
     assert (found.related(0), found.related(1)) == (False, True)
+
+
+def test_time_counts_as_much_as_the_logs_are_alike():
+    sites = [SiteFacts("early", {"first": 1}, ("a",)), SiteFacts("late", {"first": 3}, ("a",))]
+    visits = [Visit(0, 1, -990, 0, ""), visit(1, 1, 9)]
+    for alike, first in ((0.0, 0), (0.3, 0), (1.0, 1)):
+        assert ranked(FaultSpace(sites, (FIRST,), visits, lines_between, alike))[0][0] == first
+
+
+def _order(found: FaultSpace, most: int) -> list[tuple[int, str]]:
+    known, order = RoundKnowledge(), []
+    for _ in range(most):
+        best = found.rank(BEST, known)[0].choices[0]
+        order.append((best.occurrence, best.within))
+        known.tried.add(best)
+    return order
+
+
+def _within(occurrence: int, within: str) -> Visit:
+    return Visit(0, occurrence, 9, 0, "", within, occurrence)
+
+
+def test_of_executions_that_are_as_near_each_calling_context_has_its_turn():
+    visits = [_within(1, "read < get"), _within(2, "read < get"), _within(3, "read < get"), _within(4, "read < put")]
+    found = space(SiteFacts("site", {"first": 1}, ("a",)), visits=visits, observables=(FIRST,))
+    assert {within for _, within in _order(found, 2)} == {"read < get", "read < put"}
+
+
+def test_where_a_call_must_have_failed_executions_below_it_come_first_and_others_by_turns():
+    visits = [_within(1, "Net.send < Lock.acquire < Node.run"), _within(2, "Net.send < Lock.release < Node.run")]
+    visits.append(_within(3, "Net.send < Admin.main"))
+    said = Observable("first", "", 10, said_in="Node.run", called=frozenset({"release", "warn"}))
+    found = space(SiteFacts("site", {"first": 1}, ("a",)), visits=visits, observables=(said,))
+    assert _order(found, 1) == [(2, "Net.send < Lock.release < Node.run")]

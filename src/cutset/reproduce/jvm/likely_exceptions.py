@@ -21,7 +21,8 @@ from cutset.reproduce.jvm.usual_failures import (
 )
 from cutset.reproduce.logs.levels import HARMLESS, usual_level
 
-_LATE = re.compile(r"(?i)time[ds]?[ -]?out(?!\w*\s*[=:]\s*\d)")  # and not the name of a setting
+# That something did, and not the name of a setting.
+_LATE = re.compile(r"(?i)\btim(?:ed|es)[ -]out\b|TimeoutException|(?<![.\w])time-?out\b(?![\w.]*\s*[=:])")
 MOST_EXCEPTIONS = 4  # per site: what comes later is guesswork
 # In steps, that is, as late as if so many better faults of the site had failed before.
 _ASTRAY = 1  # an exception that does not lead to a message of the failure log, as far as is known

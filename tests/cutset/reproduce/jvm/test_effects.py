@@ -56,3 +56,30 @@ def test_a_throw_statement_throws_what_it_throws_and_the_log_tells_with_which_wo
     assert (named.text, named.cost) == (f'{kind}("truncated")', 1)
     (shown,) = effects(site, arising={NUMBERS[site]: [f'{kind}("truncated")']})
     assert (shown.text, shown.cost) == (f'{kind}("truncated")', 0)
+
+
+def test_where_something_timed_out_code_that_is_plugged_in_may_never_return():
+    program = program_of(
+        {
+            "shop.Worker": Type(
+                {"run": [Invoke("plug.Task.start"), Invoke("plug.Text.trim"), Invoke("java.util.List.add")]}
+            )
+        },
+        {
+            "plug.Task": ("java.lang.Object",),
+            "plug.Text": ("java.lang.Object",),
+            "java.util.List": ("java.lang.Object",),
+        },
+        abstract={"plug.Task", "java.util.List"},
+    )
+
+    def texts(*failure):
+        found = effects_of(program, ExceptionTypes(program), failure, tuple(FaultKind), 2.5, arising={})
+        return {str(site.expression): [each.text for each in found(n, ())] for n, site in enumerate(program.sites)}
+
+    calm = LogRecord(1, "", "", "INFO", "the limit is timeout=30, nothing timed out")
+    assert texts(calm) == {"Task.start": [], "Text.trim": [], "List.add": []}
+    late = LogRecord(2, "", "", "WARN", "Request timed out: restart")
+    assert texts(calm, late) == {"Task.start": ["hang()", "delay(2.5)", "crash()"], "Text.trim": [], "List.add": []}
+    setting = LogRecord(2, "", "", "WARN", "session.timeout.ms = 30, timeout: 5")
+    assert texts(setting)["Task.start"] == []

@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from tests.samples.jvm_programs import IO, Attempt, Invoke, Log, Type, program_of
@@ -72,7 +73,7 @@ def test_of_several_messages_of_one_type_the_first_is_tried():
 
 def test_causes_lead_from_the_message_to_the_call():
     graph = ANALYSIS.causal_graph(ANALYSIS.recognise(FAILURE[0]))
-    waiting = list(graph.sources["org.shop.Writer:102"])
+    waiting = list(graph.sources["org.shop.Writer:102 says java.io.IOException"])
     for node in waiting:  # grows
         waiting += [prior for prior in graph.priors(node) if prior not in waiting]
     assert 0 in {graph.node(node).site for node in waiting}
@@ -134,3 +135,10 @@ def test_a_whole_search_finds_the_write_that_loses_an_order(jar: Path, compiled:
     assert fault.at_site.within == "Journal.flush < Journal.append < Clerk.write < Clerk.run < @clerk"
     assert fault.at_site.occurrence == 3  # orders 3 and 4
     assert best.grade is Grade.LOG
+
+
+def test_what_must_have_failed_for_a_message_is_called_in_its_try():
+    said, raised = ANALYSIS.recognise(FAILURE[0])
+    assert ANALYSIS.called_before(said) == {"commit"}
+    assert ANALYSIS.called_before(raised) == frozenset()
+    assert ANALYSIS.called_before(replace(said, missing=True)) == frozenset()

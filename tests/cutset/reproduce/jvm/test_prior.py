@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 from hypothesis import assume, given
-from tests.samples.jvm_programs import IO, Attempt, If, Invoke, Return, Throw, Type, program_of, sightings_in
+from hypothesis.strategies import sampled_from
+from tests.samples.jvm_programs import IO, Attempt, If, Invoke, Log, Return, Throw, Type, program_of, sightings_in
 from tests.samples.jvm_simulation import Run, is_a, programs
 
 from cutset.reproduce.graph.distances import Reach, reaches
@@ -103,3 +106,46 @@ def test_a_value_that_is_wrong_leads_to_where_it_comes_from():
     read = [site.expression for site in program.sites].index("File.read")
     assert reaches(graph)[read]["raised"] == Reach(4, (IO,))  # its handler, what valid returns, the condition, null
     assert "File.read" not in _near(_NEWEST, "size", 1, IO)
+
+
+# -- what a message says was caught ------------------------------------------------------------------------------------
+
+_STATE = "java.lang.IllegalStateException"
+_RELEASE = {
+    "A": Type(
+        {
+            "run": [
+                Attempt(
+                    [Invoke("net.Lock.check"), Invoke("net.Lock.release", [IO])],
+                    [("java.lang.Exception", [Log("kept")])],
+                )
+            ]
+        }
+    )
+}
+
+
+def _told(types, caught):
+    program = program_of(types)
+    seen = [replace(each, caught=caught) for each in sightings_in(program)]
+    found = reaches(causal_graph(program, seen))
+    return {program.sites[site].expression: reach for site, reach in found.items()}
+
+
+def test_what_a_message_says_was_caught_is_nearer_than_what_else_its_handler_catches():
+    assert {each["kept"].steps for each in _told(_RELEASE, "").values()} == {2}
+    assert _told(_RELEASE, IO)["Lock.release"]["kept"] == Reach(2, (IO,))
+    assert _told(_RELEASE, IO)["Lock.check"]["kept"].steps > 2
+    assert _told(_RELEASE, _STATE)["Lock.check"]["kept"] == Reach(2, (_STATE,))
+
+
+def test_what_no_handler_around_can_have_caught_tells_nothing():
+    assert _told(_RELEASE, "java.lang.Error") == _told(_RELEASE, "") == _told(_RELEASE, "no.Such")
+
+
+@given(programs(), sampled_from((IO, _STATE, "java.lang.RuntimeException", "java.net.SocketException")))
+def test_what_a_message_says_was_caught_hides_nothing(types, caught):
+    plain, told = _told(types, ""), _told(types, caught)
+    assert {site: set(reached) for site, reached in plain.items()} == {
+        site: set(reached) for site, reached in told.items()
+    }

@@ -1,4 +1,4 @@
-from tests.samples.jvm_programs import IO, Declared, If, Invoke, Throw, Type, program_of
+from tests.samples.jvm_programs import IO, Attempt, Declared, If, Invoke, Throw, Type, program_of
 
 from cutset.model.reproduction.log import LogRecord
 from cutset.reproduce.jvm.exception_types import ExceptionTypes
@@ -90,3 +90,43 @@ def test_a_call_that_is_on_another_line_by_now_is_found_by_its_name():
 def test_lines_of_another_version_are_found_by_the_name_alone():
     (end,) = ends("a.AException", "\tat org.shop.Writer.flush(Writer.java:9999)")
     assert (end.origin.module, end.origin.line) == ("org.shop.Writer", 9999)
+
+
+# -- causes without a stack --------------------------------------------------------------------------------------------
+
+UNCHECKED = "java.lang.IllegalStateException"
+WRAPPING = program_of(
+    {
+        "org.shop.Sender": Type(
+            {
+                "send": [
+                    Invoke("net.Socket.flush", [IO]),
+                    Attempt([Invoke("net.Socket.send", [IO]), Invoke("net.Socket.poll")], [(IO, [Throw("a.Wrapped")])]),
+                ]
+            }
+        )
+    },
+    {"a.Wrapped": ("java.lang.RuntimeException",)},
+)
+
+
+def wrapped(kind: str, *frames: str) -> list[str]:
+    functions = index_functions(WRAPPING)
+    head = ("a.Wrapped: stopped", *(frames or ("\tat org.shop.Sender.send(Sender.java:4)",)))
+    found = trace_ends(LogRecord(1, "", "", "", "", (*head, f"Caused by: {kind}: late")), WRAPPING, functions)
+    assert found[-1].origin.type == "a.Wrapped"
+    if not found[0].wrapped:
+        return []
+    assert (found[0].origin.type, found[0].message) == (kind, "late")
+    numbers = sites_at(found[0], WRAPPING, {0: range(len(WRAPPING.sites))}, ExceptionTypes(WRAPPING))
+    return [WRAPPING.sites[number].expression for number in numbers]
+
+
+def test_a_cause_without_a_stack_came_from_a_call_whose_failure_was_wrapped():
+    assert wrapped(IO) == ["Socket.send"]  # which declares it
+    assert wrapped(UNCHECKED) == ["Socket.send", "Socket.poll"]  # nobody has to declare it
+    assert wrapped("java.lang.InterruptedException") == []
+
+
+def test_where_the_wrapper_was_made_outside_its_cause_is_not_known():
+    assert wrapped(IO, "\tat a.Future.get(Future.java:9)", "\tat org.shop.Sender.send(Sender.java:4)") == []

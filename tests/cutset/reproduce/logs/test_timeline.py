@@ -84,3 +84,10 @@ def test_distances_are_positive_and_those_of_the_nearest_line(good, failure, lin
     distance = temporal_distance(timeline, 10 * lines, observed)
     assert distance == min(temporal_distance(timeline, 10 * lines, [line]) for line in observed)
     assert distance > 0
+
+
+def test_logs_are_as_alike_as_the_shorter_has_in_common_with_the_other():
+    assert align(log("abcd"), log("abcdxxxxxx")).alike == 1
+    assert align(log("abcd"), log("ab")).alike == 1
+    assert align(log("abcd"), log("axyd")).alike == 0.5
+    assert align(log("abcd"), []).alike == 0
