@@ -68,7 +68,7 @@ class JvmCode:
     program: JvmProgram
     graph: CallGraph
     escapes: JvmEscapes
-    written: Mapping[str, Sequence[tuple[int, int, int]]]  # by name of the field: its class, the method, which write
+    written: Mapping[str, Mapping[int, Sequence[Event]]]  # writes of a field, by its name and its class
     types: list[Wanted] = field(default_factory=lambda: [()])  # that exceptions are wanted to be of; 0: any
     callees: list[tuple[int, ...]] = field(default_factory=list)  # of guesses
     _numbers: dict[Wanted, int] = field(default_factory=lambda: {(): 0})
@@ -119,9 +119,10 @@ class JvmCode:
             owner, _, name = self.program.strings[field_number].rpartition(".")
             number = self.hierarchy.number(owner)
             known = self._writers[field_number] = [
-                Event(method, instruction)
-                for other, method, instruction in self.written.get(name, ())
+                event
+                for other, events in self.written.get(name, {}).items()
                 if number == other or self.hierarchy.related(number, other)
+                for event in events
             ]
         return known
 
@@ -192,7 +193,7 @@ class JvmCode:
 def index_code(program: JvmProgram) -> JvmCode:
     """Of the last program that was asked about it is kept."""
     graph = CallGraph(program, ClassHierarchy(program))
-    written: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    written: dict[str, dict[int, list[Event]]] = defaultdict(lambda: defaultdict(list))
     raised = []
     names: dict[int, tuple[int, str]] = {}
     for number, method in enumerate(program.methods()):
@@ -203,7 +204,7 @@ def index_code(program: JvmProgram) -> JvmCode:
                 owner, _, name = program.strings[write.field].rpartition(".")
                 names[write.field] = graph.hierarchy.number(owner), name
             owner_number, name = names[write.field]
-            written[name].append((owner_number, number, write.instruction))
+            written[name][owner_number].append(Event(number, write.instruction))
     return JvmCode(program, graph, escapes_of(graph, raised), dict(written))
 
 

@@ -1,7 +1,7 @@
 """The JVM, as a search for the fault behind a failure needs it."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from cutset.model.reproduction.log import LogRecord
@@ -48,6 +48,7 @@ class JvmAnalysis:
         self.program = program
         self._statements = log_statements(program, prints=prints)
         self._functions = index_functions(program)
+        self._recognised = lru_cache(maxsize=1 << 15)(self._recognise)  # logs are gone through several times
 
     @property
     def sites(self) -> Sequence[Site]:
@@ -70,6 +71,9 @@ class JvmAnalysis:
         return self.program.skipped
 
     def recognise(self, record: LogRecord) -> Sequence[Sighting]:
+        return self._recognised(record)
+
+    def _recognise(self, record: LogRecord) -> Sequence[Sighting]:
         ends = trace_ends(record, self.program, self._functions)
         origins = [end.origin for end in ends if not end.wrapped]
         return seen_by(written_by(record, self._statements), origins, caught_by_writer(record))
