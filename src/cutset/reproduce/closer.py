@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator
 from cutset.model.reproduction.event import RoundFinished, RoundStage
 from cutset.reproduce.attempt import attempt, take
 from cutset.reproduce.explorer import PlannedRound
+from cutset.reproduce.fault_space import SiteCandidate
 from cutset.reproduce.state import ReproductionState
 from cutset.reproduce.strategies import ANOTHER_TRY
 
@@ -50,12 +51,11 @@ def _next_rounds(state: ReproductionState, best: RoundFinished, done: int, most:
     beside = [(fault,) for fault in state.explorer.neighbours(best.fired.at_site)]
     tried = Counter(done.fired.number for done in state.tried if done.fired)
     others = [each for each in state.explorer.ranking() if each.executed and each.site != best.fired.number]
-    others.sort(
-        key=lambda each: (
-            tried[each.site],
-            each.distance + ANOTHER_TRY * each.step + int(each.apart).bit_length(),
-        )
-    )
+
+    def unlikely(each: SiteCandidate) -> int:
+        return each.distance + ANOTHER_TRY * each.step + int(each.apart).bit_length()
+
+    others.sort(key=lambda each: (tried[each.site], unlikely(each)))
     elsewhere = [each.choices[:1] for each in others]
     planned = []
     for turn in range(done, done + most):

@@ -86,8 +86,8 @@ class Explorer:
         """`visits` are those of the good run, in order; `apart` tells how far one is from a message (§5.2.3).
 
         `window` is the size of the first, in sites; 0: as the strategy has it. `alike` is the share of its log that the
-        good run has in common with the failure log. `sometimes` are sites that another good
-        run executed, and this one did not: nobody knows what comes first, they or others.
+        good run has in common with the failure log. `sometimes` are sites that another good run executed, and this one
+        did not: nobody knows what comes first, they or others.
         """
         self._strategy = STRATEGIES[strategy]
         self._space = FaultSpace(sites, observables, visits, apart, alike)

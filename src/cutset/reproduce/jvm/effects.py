@@ -46,7 +46,7 @@ def effects_of(
         effects = likely_exceptions(call, wanted, here, words, types) if FaultKind.EXCEPTION in kinds else []
         waited_for = reaches_out(call.owner, call.name, call.declared)
         if waited_for or (words.late and types.is_abstract(call.owner) and not call.owner.startswith(_OWN)):
-            last = max((effect.cost for effect in effects), default=-words.late)
+            last = max((effect.cost for effect in effects), default=-1 if words.late else 0)
             effects += _others(program, row, call, kinds, delay_s, start=last + _NO_EXCEPTION)
         return sorted(effects, key=lambda effect: effect.cost)
 
