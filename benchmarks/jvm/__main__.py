@@ -153,7 +153,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--unseen", action="store_true", help="only those that were not")
     parser.add_argument("--folder", type=Path, default=CASES, help="with the folders seen/ and unseen/")
     parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--minutes", type=float, default=10, help="for the search of one case")
+    parser.add_argument("--minutes", type=float, default=8, help="for the search of one case")
     parser.add_argument("--all-minutes", type=float, default=120, help="for all of it; 0: no limit")
     parser.add_argument("--replays", type=int, help=f"of what was found, 0: it is not judged; default: {REPLAYS}")
     parser.add_argument("--at-once", type=int, default=2, help="cases that run side by side")
