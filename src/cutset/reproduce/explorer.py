@@ -128,6 +128,7 @@ class Explorer:
         if planned in self._under_way:
             self._under_way.remove(planned)
         self._rounds += 1
+        self._known.near_first = not self._known.near_first
         for visit in visits:
             if not self._space.executed(visit.site):
                 self._known.later_visits.setdefault(visit.site, {}).setdefault(moment_of(visit), visit)
@@ -140,7 +141,6 @@ class Explorer:
         armed = _armed(planned, fired)
         self._known.tried |= {armed, fired}
         self._known.seen.update(present)
-        self._known.near_first = not self._known.near_first
         if self._space.explains(fired, present):
             self._came_near(fired, standing)
         best = planned.window[0]

@@ -164,7 +164,7 @@ def test_of_two_messages_with_the_same_sum_the_one_that_was_not_seen_is_aimed_at
     site = SiteFacts("site", {"first": 1, "second": 2}, ("a", "b"))
     explorer = explorer_of(site, visits=[visit(0, 1, 9)])
     [planned] = explorer.next_rounds()
-    explorer.learn(planned, planned.window[0], {"first"})
+    explorer.learn(planned, planned.window[0], {"first", "second"})
     assert explorer.ranking()[0].observable == SECOND
 
 
@@ -359,7 +359,7 @@ def test_feedback_changes_nothing_for_the_strategies_that_have_none() -> None:
     for name in ABLATIONS:
         explorer = many_sites(5, name)
         for planned in explorer.next_rounds():
-            explorer.learn(planned, planned.window[0], {"first"})
+            explorer.learn(planned, planned.window[0], {"first", "second"})
         assert all(one.seen == STRATEGIES[name].feedback for one in explorer.ranking())
 
 
@@ -455,3 +455,18 @@ def test_the_feedback_strategies_need_fewer_rounds_than_the_ablations() -> None:
 def test_faults_are_found_also_where_executions_vary() -> None:
     programs = [random_program(seed, sites=30, lines=80, skipped=0.1) for seed in range(8)]
     assert max(program.rounds_needed(SiteStrategyName.BEST_FIRST, jobs=2) for program in programs) < 400
+
+
+def test_moments_next_to_a_near_one_take_turns_with_others_also_while_they_do_not_occur():
+    """The right fault at the wrong time brings every message; its neighbours do not occur any more."""
+    sites = (SiteFacts("near", {"first": 1}, ("a",)), SiteFacts("other", {"first": 9}, ("a",)))
+    visits = [visit(0, number, number) for number in range(1, 9)] + [visit(1, 1, 9)]
+    explorer = explorer_of(*sites, visits=visits, strategy=SiteStrategyName.BEST_FIRST)
+    (planned,) = explorer.next_rounds(1)
+    explorer.learn(planned, planned.window[0], {"first", "second"})
+    led = []
+    for _ in range(4):
+        (planned,) = explorer.next_rounds(1)
+        led.append(planned.ranking[0].near)
+        explorer.learn(planned, None, ())
+    assert led in ([True, False, True, False], [False, True, False, True])
