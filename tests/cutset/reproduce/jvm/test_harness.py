@@ -179,6 +179,27 @@ def test_of_several_jvms_one_fires(run: Run):
     assert {visit.process for visit in record.visits} == {1, 2}
 
 
+def test_a_fault_fires_once_it_is_written_down_and_leaves_no_part(run: Run):
+    record = run("twice", SiteFault(PUT, 2, "java.net.SocketException()"), ground=(SiteFault(PUT, 1, "delay(0.01)"),))
+    assert record.fired is not None
+    assert len(record.fired_ground) == 1
+    left = {path.name for path in (record.folder / "out").glob("*.json*")}
+    assert left == {"fired.json", "ground.0.json"}
+
+
+def test_of_a_jvm_that_was_killed_while_it_wrote_nothing_has_fired(
+    jar: Path, compiled: Callable[..., Path], tmp_path: Path
+):
+    """What it leaves is there when the JVM of this round starts, which does not fire in its place."""
+    java = f"java -Xmx64m -cp {compiled('store')} store.Store write"
+    folder = tmp_path / "round"
+    workload = Workload(("sh", "-c", f"printf '{{\"si' >{folder}/out/fired.json.part; exec {java}"), 20)
+    plan = ArmedRound(tuple(enumerate(STORE)), (SiteFault(PUT, 2, FULL), SiteFault(PUT, 3, FULL)))
+    record = asyncio.run(run_round(workload, plan, folder, HARNESS))
+    assert (record.fired, record.problems) == (None, ())
+    assert not [line for line in said(record) if "cannot" in line]
+
+
 def test_a_busy_site_is_counted_though_not_all_of_it_is_recorded(run: Run):
     record = run("busy", SiteFault(PUT, 20_000, FULL, IN_MAIN))
     assert record.fired is not None

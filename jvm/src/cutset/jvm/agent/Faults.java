@@ -17,8 +17,9 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Which fault fires, and that it does once: whoever creates its file ({@code fired.json} for the window,
- * {@code ground.N.json} for the N-th fault of the ground) may fire. The file tells the circumstances, and is there
- * before anything happens.
+ * {@code ground.N.json} for the N-th fault of the ground) may fire. The file tells the circumstances, and is there,
+ * with all of them, before anything happens: it is written as {@code fired.json.part}, and renamed. A process that is
+ * killed before has not fired, and leaves nothing but that part, which keeps others from firing instead.
  */
 final class Faults {
     private static File out;
@@ -68,15 +69,20 @@ final class Faults {
 
     private static boolean claim(ArmedFault fault, int occurrence, Contexts.Context context, int nth) {
         File file = new File(out, fault.leaves);
+        File part = new File(out, fault.leaves + ".part");
         boolean ours;
         try {
-            ours = file.createNewFile();
+            ours = part.createNewFile();
         } catch (IOException error) {
             Record.problem("a fault did not fire: " + error);
             return false;
         }
         Hook.spend(fault.leaves);
         if (!ours) return false;
+        if (file.exists()) { // another has fired, and its part has gone by the renaming
+            part.delete();
+            return false;
+        }
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("site", fault.site);
         fields.put("occurrence", occurrence);
@@ -90,12 +96,15 @@ final class Faults {
         fields.put("printed", LogPosition.bytes());
         StringBuilder text = new StringBuilder();
         Json.write(fields, text);
-        try (FileOutputStream written = new FileOutputStream(file)) {
+        try (FileOutputStream written = new FileOutputStream(part)) {
             written.write(text.toString().getBytes(StandardCharsets.UTF_8));
         } catch (IOException error) {
-            Record.problem("a fault fired, but what it was is not recorded: " + error);
+            Record.problem("a fault did not fire, because it cannot be recorded: " + error);
+            return false;
         }
-        return true;
+        if (part.renameTo(file)) return true;
+        Record.problem("a fault did not fire, because it cannot be recorded: " + part + " cannot be renamed");
+        return false;
     }
 
     private static boolean isInterruptible(LoadedSite loaded) {
