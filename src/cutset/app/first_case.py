@@ -30,7 +30,7 @@ from cutset.reproduce.oracle.proposals import ProposedOracle, proposed_oracles
 from cutset.reproduce.oracle.terms import told_by_a_log
 from cutset.reproduce.python import proposals as of_python
 from cutset.reproduce.rounds.harness import ArmedRound
-from cutset.reproduce.rounds.runner import RoundRecord, how_it_ended, run_round
+from cutset.reproduce.rounds.runner import RoundRecord, how_it_ended, last_words, run_round
 
 _PROPOSALS = {Language.PYTHON: of_python.proposed_sources, Language.JVM: of_jvm.proposed_sources}
 _HEAD = "# `cutset reproduce {name}` looks for the fault behind this failure. Names of files are as seen from here.\n"
@@ -109,7 +109,9 @@ async def check_case(given: CaseFile, first: FirstRun) -> list[CaseCheck]:
     good = await judge(oracle, first.run, first.front_end.dialect)
     says = {OracleAnswer.YES: (False, "holds"), OracleAnswer.CANNOT_TELL: (None, "cannot tell")}
     is_good, word = says.get(good.answer, (True, "does not hold"))
-    how = f"succeeds, in {first.run.wall_s:.1f} s" if first.run.succeeded else f"fails: {how_it_ended(first.run)}"
+    said = last_words(first.run)
+    fails = f"fails: {how_it_ended(first.run)}{said and f', after `{said}`'}"
+    how = f"succeeds, in {first.run.wall_s:.1f} s" if first.run.succeeded else fails
     return [
         CaseCheck(first.run.succeeded, f"without a fault, the workload {how}"),
         CaseCheck(is_good, f"without a fault, the oracle {word}: {good.reason}"),

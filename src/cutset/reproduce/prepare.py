@@ -26,7 +26,7 @@ from cutset.reproduce.oracle.terms import is_symptom
 from cutset.reproduce.progress import Progress, nobody_watches
 from cutset.reproduce.rounds.harness import ArmedRound
 from cutset.reproduce.rounds.limit import limit_after
-from cutset.reproduce.rounds.runner import how_it_ended, run_round
+from cutset.reproduce.rounds.runner import how_it_ended, last_words, run_round
 from cutset.reproduce.settings import FailureCase, ReproductionSettings
 from cutset.reproduce.state import Preparation, ReproductionState, Subject
 
@@ -158,8 +158,9 @@ async def _good_run(state: ReproductionState, number: int) -> GoodRunFinished:
             hint=f"It must recognise the failure alone; the run's output is in {folder}",
         )
     if not run.succeeded:
+        said = last_words(run)
         raise UsageError(
-            f"The workload fails by itself, without any fault: {how_it_ended(run)}",
+            f"The workload fails by itself, without any fault: {how_it_ended(run)}{said and f', after `{said}`'}",
             hint=f"It must succeed while nothing is wrong; the run's output is in {folder}",
         )
     event = GoodRunFinished(number, max(GOOD_RUNS, number), round(run.wall_s, 3), run.problems, run.logs)

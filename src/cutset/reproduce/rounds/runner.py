@@ -25,6 +25,7 @@ from cutset.process.supervise import supervise
 from cutset.reproduce.rounds.harness import ArmedRound, Firing, Harness, Workload
 
 OUTPUT_LIMIT = 100_000_000  # bytes: beyond, a log is not worth comparing and the disk is in danger
+LONGEST_WORDS = 200  # characters of a line of output, within a message
 _APART = ("stdout.log", "stderr.log")
 _PRINTED = {"output": ("run.log", "run.log"), "stdout": _APART, "stderr": _APART}  # by which of them is the log
 
@@ -81,6 +82,14 @@ def how_it_ended(record: RoundRecord) -> str:
     if record.ended is not Ending.EXITED:
         return f"it {record.ended} after {record.wall_s:.0f} s"
     return f"exit code {record.exit_code}" if record.signal is None else f"signal {record.signal}"
+
+
+def last_words(record: RoundRecord) -> str:
+    """The last line of its output that is no part of a stack, which mostly says what was wrong; "" if it has none."""
+    text = "".join(path.read_text("utf-8", "replace") for path in dict.fromkeys(record.outputs) if path.exists())
+    lines = (line.rstrip() for line in reversed(text.splitlines()) if line.strip() and not line[0].isspace())
+    line = next(lines, "")
+    return line if len(line) <= LONGEST_WORDS else f"{line[:LONGEST_WORDS]}…"
 
 
 def meta_of(record: RoundRecord) -> dict[str, Any]:

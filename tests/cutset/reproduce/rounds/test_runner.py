@@ -14,7 +14,7 @@ from cutset.model.reproduction.site import Site, SiteFault, SiteKind
 from cutset.process.keeper import Ending
 from cutset.reproduce.python.harness import PythonHarness
 from cutset.reproduce.rounds.harness import ArmedRound, Workload
-from cutset.reproduce.rounds.runner import RoundRecord, run_round
+from cutset.reproduce.rounds.runner import RoundRecord, last_words, run_round
 
 NO_FAULT = ArmedRound(records_visits=False)
 HARNESS = PythonHarness()
@@ -185,6 +185,13 @@ def test_how_it_ended_is_recorded(tmp_path):
     assert (record.ended, record.exit_code, record.signal) == (Ending.EXITED, 3, None)
     meta = json.loads((tmp_path / "exited" / "meta.json").read_text())
     assert (meta["exit"], meta["timed_out"], meta["fired"]) == (3, False, None)
+
+
+def test_the_last_words_of_a_run_are_no_part_of_a_stack(tmp_path):
+    traced = "print('before'); print('no such order: 7'); print('\\tat shop.Shop.main(Shop.java:3)\\n')"
+    assert last_words(run(a_workload(traced), tmp_path / "traced")) == "no such order: 7"
+    assert last_words(run(a_workload(""), tmp_path / "silent")) == ""
+    assert last_words(run(a_workload("print('x' * 300)"), tmp_path / "long")) == "x" * 200 + "…"
 
 
 def test_a_command_that_does_not_exist_is_a_mistake_of_the_user(tmp_path):
