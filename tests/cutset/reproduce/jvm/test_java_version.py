@@ -39,6 +39,27 @@ def test_what_is_no_java_is_said_to_be_none(program: str) -> None:
         java_version(program)
 
 
+def test_what_something_else_says_is_told(tmp_path: Path) -> None:
+    program = tmp_path / "java"
+    program.write_text("#!/bin/sh\necho hello\n")
+    program.chmod(0o755)
+    with pytest.raises(UsageError, match="does not tell a version: it says `hello`"):
+        java_version(str(program))
+
+
+def test_a_runtime_that_loads_no_agents_is_refused(tmp_path: Path) -> None:
+    java = tmp_path / "java"
+    java.write_text(
+        "#!/bin/sh\n"
+        'if [ "$1" = --add-modules ]; then echo "FindException: Module $2 not found"; exit 1; fi\n'
+        "echo 'openjdk version \"17.0.15\"' >&2\n"
+    )
+    java.chmod(0o755)
+    with pytest.raises(UsageError, match=r"is a Java runtime without the module java\.instrument") as error:
+        refuse_old_java(str(java))
+    assert "jlink --add-modules java.instrument" in error.value.hint
+
+
 def test_the_java_of_this_machine_will_do() -> None:
     java = shutil.which("java")
     if java is None:
