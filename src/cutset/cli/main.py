@@ -1,5 +1,6 @@
 """The command line: its commands, and the one place where errors are printed and exit codes are picked."""
 
+import errno
 import os
 import signal
 import sys
@@ -62,6 +63,7 @@ GROUPS = {
         "replay": ("replay:replay_command", "Send recorded traffic again: fresh ids, present times"),
     },
 }
+_FULL = "Make room; `--store`, `--out` and TMPDIR say which disk what is kept, results and temporary files are on"
 INTERNAL = {"tunnel": "tunnel:tunnel_command"}  # for pods that `install` makes; the help does not show them
 COMMANDS = {name: place for commands in GROUPS.values() for name, (place, _) in commands.items()}
 SETTINGS: dict[str, Any] = {
@@ -181,10 +183,12 @@ def _flushed(errors: Console) -> int:
 
 def _explained(error: Exception, errors: Console) -> int:
     """Prints what was wrong and returns the exit code."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:  # of a task that ran beside others
+        error = error.exceptions[0]
     if isinstance(error, CutsetError):
         message, hint, code = error.message, error.hint, error.exit_code
     elif isinstance(error, OSError):
-        message, hint, code = str(error), "", 3
+        message, hint, code = str(error), _FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else "", 3
     elif hasattr(error, "format_message") and hasattr(error, "exit_code"):
         # Click's usage errors, without importing click, which typer only vendors.
         message, hint, code = error.format_message(), "See `cutset --help` or `cutset COMMAND --help`", 2

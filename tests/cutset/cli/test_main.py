@@ -1,5 +1,6 @@
 """The command line as a user meets it: exit codes, and what is printed where."""
 
+import errno
 import json
 import os
 import subprocess
@@ -205,7 +206,25 @@ def test_a_full_disk_under_our_output_could_not_be_told(tmp_path: Path) -> None:
             [sys.executable, "-m", "cutset", "--version"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
 
-    assert (ran.returncode, ran.stderr) == (3, "error: [Errno 28] No space left on device\n")
+    assert ran.returncode == 3
+    assert ran.stderr.startswith("error: [Errno 28] No space left on device\n\nhint: Make room; `--store`, ")
+
+
+def test_a_full_disk_under_a_task_is_no_mistake_of_ours(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(**_: object) -> None:
+        raise ExceptionGroup("tasks", [OSError(errno.ENOSPC, "No space left on device", "store/plan.json")])
+
+    monkeypatch.setattr("cutset.cli.main.app", full)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+
+    with pytest.raises(SystemExit) as end:
+        main()
+
+    said = capsys.readouterr().err
+    assert end.value.code == 3
+    assert said.startswith("error: [Errno 28] No space left on device: 'store/plan.json'\n\nhint: Make room")
 
 
 def test_a_mistake_of_ours_does_not_look_like_findings(
