@@ -13,7 +13,9 @@ from cutset.reproduce.oracle.expression import Check, Oracle
 LONGEST = 100  # characters of a message: what follows is rarely the same again
 MOST_MESSAGES = 3  # of a kind
 _SPECIAL = re.compile(r"([\\.^$*+?{}\[\]|()])")
-_VARYING = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F-]{12,}\b|\d{5,}|(?<!\w)/[^\s:,;]+")  # addresses, ids, paths
+_VARYING = re.compile(  # addresses, identities of Java's objects, ids, paths
+    r"0x[0-9a-fA-F]+|(?<=\w@)[0-9a-f]{4,8}\b|\b[0-9a-fA-F-]{12,}\b|\d{5,}|(?<!\w)/[^\s:,;]+"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,3 +34,8 @@ def test_the_end_of_the_log_exceptions_and_alarms_are_proposed_the_latest_first_
 
 def test_an_empty_log_leaves_what_no_log_tells() -> None:
     assert [oracle for oracle, _ in proposed("")] == ["exit:!0", "hang"]
+
+
+def test_the_identity_of_a_java_object_is_another_in_the_next_run() -> None:
+    log = f"{AT} ERROR [main] shop: Writing to sun.nio.ch.FileChannelImpl@710f4dc7 failed, ask a@b.example\n"
+    assert proposed(log)[0][0] == 'log:"Writing to sun\\.nio\\.ch\\.FileChannelImpl@.* failed, ask a@b\\.example"'
