@@ -52,7 +52,7 @@ class JvmLogs:
     def continues_trace(self, trace: Sequence[str], line: str, *, formatted: bool) -> bool:
         """Frames, causes and what is left out; before the first frame, more lines of the exception's message."""
         if frame_of(line):
-            return not (trace and begins_thread(trace[-1]))
+            return not (trace and begins_thread(trace[-1], at_once=True))
         if not line.strip() or is_related(line) or is_omission(line):
             return True
         if names_exception(line) or _is_placed(trace):

@@ -23,7 +23,8 @@ _NAMED = rf"(?P<type>{_TYPE})(?:\((?P<remote>{_TYPE})\))?(?:: ?(?P<message>.*))?
 _HEADER = re.compile(_NAMED)
 _ANY_TYPE = re.compile(r"(?P<type>[A-Za-z_][\w$.-]*)(?:\((?P<remote>[\w.$]+)\))?(?:: ?(?P<message>.*))?")
 _INSIDE = re.compile(rf"(?<![\w.$/(]){_NAMED}$")
-_FIRST = re.compile(r"\s*at (?:[^\s/()]*/){0,2}(?:java\.lang\.Thread\.run|[^\s/()]+\.main)\(.*")
+_RUN = re.compile(r"\s*at (?:[^\s/()]*/){0,2}java\.lang\.Thread\.run\(.*")
+_MAIN = re.compile(r"\s*at (?:[^\s/()]*/){0,2}[^\s/()]+\.main\(.*")
 
 
 class PrintedFrame(NamedTuple):
@@ -89,9 +90,9 @@ def is_omission(line: str) -> bool:
     return _OMITTED.fullmatch(line) is not None
 
 
-def begins_thread(line: str) -> bool:
-    """No frame comes after this one."""
-    return is_omission(line) or _FIRST.match(line) is not None
+def begins_thread(line: str, *, at_once: bool = False) -> bool:
+    """No frame comes after this one; `at_once`: not even right below. Launchers call the `main` of others."""
+    return is_omission(line) or _RUN.match(line) is not None or (not at_once and _MAIN.match(line) is not None)
 
 
 def printed_exceptions(lines: Iterable[str]) -> list[PrintedException]:

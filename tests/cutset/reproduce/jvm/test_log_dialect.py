@@ -103,3 +103,9 @@ def test_exceptions_are_found_behind_a_containers_name_and_in_json():
         ("1", "java.io.IOException"),
         ("2", "a.BException"),
     ]
+
+
+def test_the_main_of_a_launcher_is_part_of_the_trace_that_goes_through_it():
+    launched = [*TRACE[:2], "\tat org.shop.Shop.main(Shop.java:8)", "\tat org.launch.Launcher.main(Launcher.java:3)"]
+    failed, other = read([FAILED, *launched, LOGGED])
+    assert (failed.traceback, other.message) == (tuple(launched), "tick")
