@@ -183,7 +183,7 @@ def test_a_series_that_breaks_off_is_missed_when_the_next_was_due_whatever_the_o
     assert missing == [15]  # the last came in line 12, and they come every third line
 
 
-def test_calm_messages_tell_less_than_warnings_and_later_warnings_less_than_the_first(tmp_path):
+def test_calm_messages_tell_less_than_warnings_and_later_warnings_less_than_the_first():
     failure = log_of("tick", "hello", "order 1", "order 1 lost: reset", "order 2", "bye lost", "tick")
     observables = [Observable("hello", "", 2), Observable("lost", "", 4), Observable("bye", "", 6)]
     assert _less_telling(observables, failure) == {"hello": 3, "lost": 0, "bye": 1}

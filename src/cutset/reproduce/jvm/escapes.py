@@ -6,7 +6,7 @@ let everything pass.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -54,6 +54,12 @@ def raised_in(graph: CallGraph, number: int, method: JvmMethod) -> tuple[Raising
 def around(method: JvmMethod, instruction: int) -> tuple[TryRange, ...]:
     """The tries around an instruction, in the order in which their handlers are asked."""
     return tuple(each for each in method.tries if each.start <= instruction < each.end)
+
+
+def caught_before(method: JvmMethod, blocks: Iterable[int]) -> list[TryRange]:
+    """The tries through whose handlers blocks are reached."""
+    handlers = {handler for block in blocks for handler in method.blocks[block].handlers}
+    return [each for each in method.tries if each.handler in handlers]
 
 
 def thrown_outside(hierarchy: ClassHierarchy, call: JvmCall, *, drives: bool) -> ThrownTypes:

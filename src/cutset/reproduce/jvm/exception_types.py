@@ -32,7 +32,7 @@ class ExceptionTypes:
         return kind in self._abstract
 
     def can_be_made(self, kind: str) -> bool:
-        return kind not in self._abstract
+        return not self.is_abstract(kind)
 
     def make(self, kind: str, message: str) -> str:
         """Without its message if no constructor takes one."""

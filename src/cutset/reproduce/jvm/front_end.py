@@ -11,6 +11,7 @@ from cutset.reproduce.front_end import EffectsOf
 from cutset.reproduce.graph.causal import CausalGraph
 from cutset.reproduce.jvm.causal import causal_graph
 from cutset.reproduce.jvm.effects import effects_of
+from cutset.reproduce.jvm.escapes import caught_before
 from cutset.reproduce.jvm.exception_types import ExceptionTypes
 from cutset.reproduce.jvm.extract import extract
 from cutset.reproduce.jvm.harness import JvmHarness
@@ -84,8 +85,7 @@ class JvmAnalysis:
         statement = self.program.statements[sighting.statement.event]
         method = self.program.method(statement.method)
         blocks = [log.block for log in method.logs if log.instruction in statement.instructions]
-        handlers = {each for block in blocks for each in method.blocks[block].handlers}
-        tried = [attempt for attempt in method.tries if attempt.handler in handlers]
+        tried = caught_before(method, blocks)
         return frozenset(
             self.program.strings[call.name]
             for call in method.calls

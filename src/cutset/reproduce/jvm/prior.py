@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from cutset.model.reproduction.result import CausalKind
 from cutset.reproduce.jvm.calls import Event
 from cutset.reproduce.jvm.code_index import JvmCode, JvmJunction, JvmNode, Wanted
-from cutset.reproduce.jvm.escapes import around
+from cutset.reproduce.jvm.escapes import around, caught_before
 from cutset.reproduce.jvm.hierarchy import ANYTHING, callee_of
 from cutset.reproduce.jvm.table_rows import ThrowRow
 from cutset.reproduce.jvm.thrown import WHATEVER, WayOut, fails, thrown, way_out
@@ -48,9 +48,7 @@ def beginnings(code: JvmCode, seen: Sighting) -> list[JvmNode]:
 def _told(code: JvmCode, place: JvmNode, caught: str) -> int:
     """What a handler wants that is said to have caught an exception; 0 if the place is in none that can have."""
     named = code.program.numbers.get(caught)
-    method = code.body(place.method).method
-    handlers = method.blocks[place.row].handlers
-    types = [each.type for each in method.tries if each.handler in handlers]
+    types = [each.type for each in caught_before(code.body(place.method).method, [place.row])]
     fits = named is not None and any(each == ANYTHING or code.hierarchy.may(named, each) for each in types)
     return code.wanting([named]) if named is not None and fits else 0
 

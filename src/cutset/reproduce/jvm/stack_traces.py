@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from cutset.model.reproduction.log import LogRecord
+from cutset.reproduce.jvm.escapes import caught_before
 from cutset.reproduce.jvm.exception_types import ExceptionTypes
 from cutset.reproduce.jvm.printed_traces import PrintedException, PrintedFrame, printed_exceptions
 from cutset.reproduce.jvm.table_rows import SiteRow
@@ -94,8 +95,7 @@ def _sites_before(
     """Calls in the `try` of the handler that wrapped an exception without a stack; those that declare it, if any do."""
     method = program.method(end.origin.function)
     at_line = {throw.block for throw in method.throws if 0 <= throw.line - end.origin.line <= _STATEMENT}
-    handlers = {each for block in at_line for each in method.blocks[block].handlers}
-    tried = [attempt for attempt in method.tries if attempt.handler in handlers]
+    tried = caught_before(method, at_line)
     calls = [
         number
         for number in sites_of.get(end.origin.function, ())
