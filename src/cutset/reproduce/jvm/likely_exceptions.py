@@ -29,6 +29,7 @@ _ASTRAY = 1  # an exception that does not lead to a message of the failure log, 
 _GUESSED = 2  # one that nobody declares, and no stack trace shows there
 _ELSEWHERE = 1  # one that a stack trace of the failure log shows arising at another site
 _UNLIKELY = 2  # one that depends on nothing that changes between runs
+_FOREIGN = 2  # one of other code, where Java's own is called
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +69,16 @@ def likely_exceptions(
             + _ASTRAY * bool(wanted and not types.is_any(kind, wanted))
             + _ELSEWHERE * (effect in words.shown)
             + _UNLIKELY * (kind in UNLIKELY and kind not in named)
+            + _FOREIGN * (_is_of_java(call.owner) and not _is_of_java(kind) and not types.is_abstract(call.owner))
         )
         if types.can_be_made(kind) and not is_of_another_kind(kind, call.owner, call.name):
             found.setdefault(effect, SiteEffect(effect, reason, doubts))
     best = sorted(found.values(), key=lambda effect: effect.cost)[:MOST_EXCEPTIONS]
     return [SiteEffect(each.text, each.why, each.cost + place) for place, each in enumerate(best)]
+
+
+def _is_of_java(name: str) -> bool:
+    return name.startswith(("java.", "javax."))
 
 
 def _candidates(

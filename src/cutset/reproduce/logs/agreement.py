@@ -6,11 +6,12 @@ nothing.
 
 Of runs that agree so far, values and order tell which is nearer: that it was order 17 that got lost, and after which
 other. They count where good runs have the same ones, as elsewhere they may be chance. Likewise, of several runs with
-one fault, what one lacks or adds and another does not is chance.
+one fault, what one lacks or adds and another does not is chance, and so are values that differ between them.
 
 What a run says before its fault fires, the fault has no part in. What is new by then is chance; what it says with other
 values than the failure log, as often, and before that says anything new, is of another machine or another day. `chance`
-are messages that other runs said before their faults fired, though no good run did.
+are messages that other runs said before their faults fired, though no good run did. What the other machine calls
+otherwise by then, it may call so later, too.
 
 How many entries are apart tells which moment is nearer, whether or not it contradicts: after which order it was that no
 more were sent.
@@ -23,11 +24,12 @@ from dataclasses import dataclass
 from cutset.model.reproduction.log import LogRecord
 from cutset.model.reproduction.result import LogAgreement, LogLine
 from cutset.reproduce.logs.difference import LogEntry, by_family, difference, keyed
-from cutset.reproduce.logs.values import steady_values
+from cutset.reproduce.logs.values import other_words, steady_values
 
 _SHOWN = 20  # lines of each kind that are kept: more of them tell no more
 
 _Texts = dict[str, set[str]]  # of messages, by their key
+_Values = dict[str, set[str | None]]  # likewise, what of them should be the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,50 +57,54 @@ def agreement_with(
     orderly = _orderly([usual, *others])
     steady = steady_values([_texts(log) for log in (usual, *others)])
 
-    def values(log: _Log) -> dict[str, set[str | None]]:
-        return {key: {steady(key, text) for text in texts} for key, texts in _texts(log).items()}
+    def values(log: _Log, in_our_words: Callable[[str], str] = str) -> _Values:
+        return {key: {steady(key, in_our_words(text)) for text in texts} for key, texts in _texts(log).items()}
 
     def changes(log: _Log) -> tuple[set[str], set[str]]:
         lost, new = ({entry.key for entry in only} - noise for only in _apart(usual, log))
         return lost, new
 
-    def entries(log: _Log) -> Counter[tuple[str, str | None]]:
-        told = ((entry.key, steady(entry.key, _text_of(log, entry))) for entry in log.entries)
+    def entries(log: _Log, in_our_words: Callable[[str], str] = str) -> Counter[tuple[str, str | None]]:
+        told = ((entry.key, steady(entry.key, in_our_words(_text_of(log, entry)))) for entry in log.entries)
         return Counter(entry for entry in told if entry[0] not in noise)
 
     def apart(one: Counter[tuple[str, str | None]], other: Counter[tuple[str, str | None]]) -> int:
         return (one - other).total() + (other - one).total()
 
     lost, new = changes(failed)
-    failed_values, failed_entries = values(failed), entries(failed)
+    news = [entry for entry in _apart(usual, failed)[1] if entry.key in new - lost]  # what is lost, too, has moved
+    in_our_words = other_words(_texts(usual), _texts(failed), _said_before(news, failed))
+    failed_values, failed_entries = values(failed, in_our_words), entries(failed, in_our_words)
     by_chance = max((apart(entries(usual), entries(other)) for other in others), default=0)
 
-    def differing(run: _Log, before: int, chance: Collection[str]) -> tuple[set[str], set[str], set[str]]:
+    def differing(
+        run: _Log, run_values: _Values, before: int, chance: Collection[str]
+    ) -> tuple[set[str], set[str], set[str]]:
         """What the run lacks, what it adds, and what both have, but not alike."""
         run_lost, run_new = changes(run)
         early = _said_by(run, before)
-        first_news = min((entry.line for entry in failed.entries if entry.key in new.difference(chance)), default=0)
-        elsewhere = early & _said_by(failed, first_news - 1)
+        elsewhere = early & _said_before([entry for entry in news if entry.key not in chance], failed)
         often, as_often = (Counter(entry.key for entry in log.entries) for log in (run, failed))
         lacking, added = (new - run_new) | (run_lost - lost), (run_new - new - early) | (lost - run_lost)
         unlike = lacking & added
         lacking, added = lacking - unlike, added - unlike
         unlike |= {entry.key for only in _apart(failed, run) for entry in only if entry.family in orderly}
-        unlike |= {key for key, texts in values(run).items() if texts != failed_values.get(key, texts)}
+        unlike |= {key for key, texts in run_values.items() if texts != failed_values.get(key, texts)}
         unlike -= {key for key in elsewhere if often[key] == as_often[key]}
         unlike -= lacking | added | noise
         return lacking.difference(chance), added.difference(chance), unlike.difference(chance)
 
-    def said_otherwise(run: _Log) -> Iterator[LogEntry]:
+    def said_otherwise(run_values: _Values) -> Iterator[LogEntry]:
         """Entries of the failure log whose values the run does not have."""
-        run_values = values(run)
         for entry in failed.entries:
-            if steady(entry.key, _text_of(failed, entry)) not in run_values.get(entry.key, ()):
+            if steady(entry.key, in_our_words(_text_of(failed, entry))) not in run_values.get(entry.key, ()):
                 yield entry
 
     def agreement(runs: Sequence[FaultyRun], chance: Collection[str] = ()) -> tuple[LogAgreement, int]:
         logs = [_log(run.records) for run in runs]
-        differ = [differing(log, run.before, chance) for log, run in zip(logs, runs, strict=True)]
+        told = [values(log) for log in logs]
+        steadily = [{key: texts for key, texts in each.items() if _alike(key, told)} for each in told]
+        differ = [differing(log, each, run.before, chance) for log, each, run in zip(logs, steadily, runs, strict=True)]
         lacking, added, unlike = (set.intersection(*each) for each in zip(*differ, strict=True))
         first = logs[0]
         only_failed, only_run = _apart(failed, first)
@@ -108,7 +114,7 @@ def agreement_with(
             lacking=_first_of(lacking, failed, only_failed),
             added=_first_of(added, first, only_run),
             values=len(unlike),
-            otherwise=_first_of(unlike, failed, [*said_otherwise(first), *only_failed]),
+            otherwise=_first_of(unlike, failed, [*said_otherwise(told[0]), *only_failed]),
             apart=max(0, min(apart(failed_entries, entries(log)) for log in logs) - by_chance),
         )
         return found, len(lacking) + len(added)
@@ -130,6 +136,17 @@ def _log(records: Iterable[LogRecord]) -> _Log:
 def _said_by(log: _Log, line: int) -> set[str]:
     """What it says up to a line, and not any more."""
     return {entry.key for entry in log.entries} - {entry.key for entry in log.entries if entry.line > line}
+
+
+def _said_before(news: Iterable[LogEntry], log: _Log) -> set[str]:
+    """What it says before the first of these, and not any more."""
+    return _said_by(log, min((entry.line for entry in news), default=0) - 1)
+
+
+def _alike(key: str, told: Sequence[_Values]) -> bool:
+    """All that say it say it with the same values."""
+    first, *others = [each[key] for each in told if key in each]
+    return all(other == first for other in others)
 
 
 def _apart(one: _Log, other: _Log) -> tuple[list[LogEntry], list[LogEntry]]:

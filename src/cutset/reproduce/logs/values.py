@@ -1,7 +1,8 @@
 """Values in messages: what of a message differs between runs that do the same, and what does not (ANDURIL §5.1.1)."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 
 # What differs between two runs that do the same. One placeholder for all, as what looks like a number in one run may
@@ -17,6 +18,7 @@ _VARIABLE = re.compile(
     | \b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},?[ ](?=[\w ]{0,5}\d)      # of a time
     | \b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}[ ](?=\d)
     | (?:(?<=\d[ ])|(?<=\*[ ]))(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b
+    | \b\d+(?:\.\d+)+(?:[-+~]\w[\w.]*)+                                      # version
     | (?<![\w*])[-+](?=[.]?\d)                                              # sign
     | \b[^\W\d]*\d\w*                                                       # number, size, identifier
     """,
@@ -82,3 +84,33 @@ def steady_values(good: Sequence[Mapping[str, set[str]]]) -> Callable[[str, str]
         return _CIRCUMSTANCES.sub("*", text) if key in exact else None if key in chance else lasting(text)
 
     return steady
+
+
+_WORD = re.compile(r"""[^\s"'`=,;:()\[\]{}<>]+(?::[^\s"'`=,;:()\[\]{}<>]+)*""")
+
+
+def other_words(
+    ours: Mapping[str, set[str]], theirs: Mapping[str, set[str]], plain: Collection[str]
+) -> Callable[[str], str]:
+    """Puts our words into texts of another machine: the version of our operating system, our user.
+
+    Learned from messages that each machine says with one text, of those in which no failure can show (`plain`, keys).
+    Numbers are no names, nor is what both say somewhere.
+    """
+    we_say, they_say = ({word for texts in said.values() for word in _words(*texts)} for said in (ours, theirs))
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for key in theirs.keys() & ours.keys() & set(plain):
+        their_words, our_words = _words(*theirs[key]), _words(*ours[key])
+        if len(theirs[key]) == len(ours[key]) == 1 and len(their_words) == len(our_words):
+            for their_word, our_word in zip(their_words, our_words, strict=True):
+                found[their_word].add(our_word)
+    names = {
+        word: our_word
+        for word, (our_word, *others) in found.items()
+        if not others and word not in we_say and our_word not in they_say and not (word + our_word).isdecimal()
+    }
+    return lambda text: _WORD.sub(lambda word: names.get(word[0], word[0]), text) if names else text
+
+
+def _words(*texts: str) -> list[str]:
+    return [word for text in texts for word in _WORD.findall(text)]

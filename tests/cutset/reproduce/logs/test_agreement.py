@@ -134,6 +134,15 @@ def test_what_one_run_with_a_fault_lacks_or_adds_and_another_does_not_is_chance(
     assert failure(*[records(*late)] * 3)[0].added == (LogLine(8, "cannot stop"),)
 
 
+def test_a_value_that_differs_between_runs_with_one_fault_is_chance():
+    left = [[*lost(3), f"cannot stop: {seconds} of its time are left"] for seconds in (2794, 2801, 2788)]
+    failure = told_of([records(*ORDERS)] * 2, records(*left[0]))
+    assert failure(records(*left[1]))[0].values == 1
+    assert failure(*[records(*left[1])] * 3)[0].values == 1
+    found, unlike = failure(records(*left[1]), records(*left[2]))
+    assert found.values == unlike == 0
+
+
 def test_entries_that_are_apart_tell_which_moment_is_nearer():
     def ends_after(number):
         return [*ORDERS[: number + 1], "link is lost"]
@@ -160,6 +169,23 @@ def test_values_of_another_machine_are_no_contradiction_if_they_come_before_both
     assert (
         agreement(here, [*lost(3), there[0]], [*lost(3), here[0]], before=8)[0].values == 1
     )  # it may be a consequence
+
+
+def test_what_is_said_more_often_later_is_no_news_where_it_was_said_first():
+    here, there = ([f"home is /of/{name} with {cores} cores", *ORDERS] for name, cores in (("us", 2), ("them", 64)))
+    at_start, at_end = (["up", each[0], *lost(3)[1:], "up"] for each in (here, there))
+    assert agreement(["up", here[0], *ORDERS[1:]], at_end, at_start, before=4)[0].values == 0
+
+
+def test_what_another_machine_calls_otherwise_before_its_failure_it_calls_so_later_too():
+    here, there = (
+        [f"server runs on kernel={kernel}", *lost(3), f"client runs on kernel={kernel}"]
+        for kernel in ("6.1-ours", "5.4-theirs")
+    )
+    good = [here[0], *ORDERS, here[-1]]
+    assert agreement(good, there, here, before=3) == (LogAgreement(explained=2), 0)
+    assert agreement(good, there[1:], here, before=3)[0].values == 1  # nothing tells that it is of the machine
+    assert agreement(good, [*there[:-1], "client runs on kernel=5.4-other"], here, before=3)[0].values == 1
 
 
 def test_a_fault_that_comes_too_late_does_not_explain_what_was_said_before():

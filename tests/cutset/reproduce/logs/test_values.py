@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutset.reproduce.logs.values import lasting, sanitise, steady_values
+from cutset.reproduce.logs.values import lasting, other_words, sanitise, steady_values
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,7 @@ from cutset.reproduce.logs.values import lasting, sanitise, steady_values
         ("used 12.5MB of 2 GiB", "used * of * GiB"),
         ("can't reach user's queue 'mail'", "can't reach user's queue *"),
         ("mail to ann@example.org bounced", "mail to * bounced"),
+        ("os.version=6.1.0-18-generic, 2.0-SNAPSHOT", "os.version=*"),
     ],
 )
 def test_what_differs_between_runs_is_replaced(message, expected):
@@ -56,3 +57,23 @@ def test_where_good_runs_agree_all_counts_but_where_the_program_is_and_which_wor
     assert kept("* kept *", "SpawnPoolWorker-1: kept order 1") != kept("* kept *", "SpawnPoolWorker-1: kept order 0")
     assert steady("app *", "app at /srv/main.py: 2 of 4") != steady("app *", "app at /home/ann/app/main.py: 3 of 4")
     assert steady("app *", "app at /srv/other.py: 3 of 4") != steady("app *", "app at /home/ann/app/main.py: 3 of 4")
+
+
+def test_names_of_another_machine_are_put_into_our_words_and_nothing_else_is():
+    ours = {"on *": {"on host-1 as ann7, 3 cores"}, "order *": {"order a1 is sent"}, "kept *": {"kept b2 of host-1"}}
+    theirs = {"on *": {"on node-9 as root0, 8 cores"}, "order *": {"order b2 is sent"}, "kept *": {"kept b2 of node-9"}}
+    in_our_words = other_words(ours, theirs, theirs)
+    assert in_our_words("node-9: root0 has 8 orders, 3 of [node-9]") == "host-1: ann7 has 8 orders, 3 of [host-1]"
+    assert in_our_words("order b2 is lost") == "order b2 is lost"  # both know it
+    assert other_words(ours, theirs, ())("node-9") == "node-9"
+
+
+TEXTS = st.dictionaries(st.sampled_from("abc"), st.sets(st.text("x1 ="), min_size=1, max_size=2))
+
+
+@given(TEXTS, TEXTS, st.text("x1 ="))
+def test_words_that_we_have_too_stay(ours, theirs, text):
+    (ours_to_them, theirs_to_us) = other_words(ours, theirs, ours), other_words(ours, ours | theirs, ours | theirs)
+    known = {word for texts in ours.values() for each in texts for word in each.replace("=", " ").split()}
+    if set(text.replace("=", " ").split()) <= known:
+        assert ours_to_them(text) == theirs_to_us(text) == text
