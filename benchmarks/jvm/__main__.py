@@ -7,7 +7,8 @@ together, and with `unseen_` of the second:
 
     cases, skipped                      that were searched; that cannot be here, for what is said above
     reproduced, rounds, …               the oracle held, after so many rounds, as ANDURIL counts
-    true_cause, true_cause_strict, true_among_equals, graded, graded_right, replay_stable
+    true_cause, true_cause_strict, true_among_equals, graded, graded_right, claimed, claimed_right,
+    replay_stable
                                         as `benchmarks.reproduce` has them
     found                               all of that by case
 

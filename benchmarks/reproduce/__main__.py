@@ -13,6 +13,7 @@ Of each part, with its prefix:
     true_cause, true_cause_strict       what is named first is the true cause: `benchmarks.reproduce.judging` says when
     true_among_equals                   it is among those that explain as much
     graded, graded_right                something was found; its grade agrees with that judgement
+    claimed, claimed_right              the grade says that this is what failed; it is
     replay_stable                       each replay shows the failure
     found                               all of that by case
 

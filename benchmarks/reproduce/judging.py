@@ -5,9 +5,11 @@ true_cause_strict  the fault at the site of the ground truth, or at one that its
 true_cause         that; or a fault whose generated test fails on the affected version and, with its fault fired,
                    passes on the fixed one; where there is no fixed version to ask, that alone
 true_among_equals  the true cause is what is named first, or, strictly, one of those that are said to explain as much
-graded_right       the grade agrees with that: the log is said to be reproduced where the true cause is among what is
-                   named, and nowhere else. Null if nothing was found: "not reproduced" names no cause to be wrong
-                   about, and would make a search that finds nothing the most honest one
+claimed            the grade says that what failed is among what is named: the log is reproduced, or all its messages
+claimed_right      and it is
+graded_right       that is said where the true cause is among what is named, and nowhere else. Null if nothing is found:
+                   "not reproduced" names no cause to be wrong about, and would make a search that finds nothing the
+                   most honest one
 """
 
 import json
@@ -78,12 +80,16 @@ def judge(
         found["true_among_equals"] |= found["true_cause"]
 
 
-def graded_right(found: dict[str, Any]) -> bool | None:
+def grading(found: dict[str, Any]) -> dict[str, bool | None]:
     if "site" not in found:
-        return None
-    if found["grade"] == Grade.LOG.name:
-        return bool(found["true_among_equals"])
-    return not found["true_cause"]
+        return {"claimed": False, "claimed_right": False, "graded_right": None}
+    claimed = found["grade"] in (Grade.LOG.name, Grade.MESSAGES.name)
+    claimed_right = claimed and bool(found["true_among_equals"])
+    return {
+        "claimed": claimed,
+        "claimed_right": claimed_right,
+        "graded_right": claimed_right if claimed else not found["true_cause"],
+    }
 
 
 def is_named(found: Reproduction, known: KnownFailure, case: FailureCase) -> bool:

@@ -16,7 +16,7 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reproduce.judging import describe, graded_right, judge
+from benchmarks.reproduce.judging import describe, grading, judge
 from benchmarks.reproduce.known import KnownFailure
 
 from cutset.errors import CutsetError
@@ -132,7 +132,7 @@ def run_trial(known: KnownFailure, trial: Trial) -> dict[str, Any]:
         found["ended"] = f"refused: {error.message}"
     except Exception:  # noqa: BLE001
         found["error"] = traceback.format_exc()
-    found["graded_right"] = graded_right(found)
+    found |= grading(found)
     found["seconds"] = round(time.perf_counter() - begun, 1)
     print(f"{known.name}: {trial.settings.strategy}: {found}", flush=True)
     return found

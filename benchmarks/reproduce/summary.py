@@ -8,10 +8,13 @@ Results = Mapping[str, Mapping[str, Any]]  # by name of the case
 
 SHOWN = (
     *("grade", "true_cause", "true_cause_strict", "true_among_equals", "graded_right", "site", "effect", "occurrence"),
-    *("within", "equals", "found_in_round", "unlike", "repeated", "replay", "fixed_version"),
+    *("within", "equals", "found_in_round", "unlike", "values", "repeated", "replay", "fixed_version"),
     *("stopped", "ended", "error"),
 )
-COUNTED = ("true_cause", "true_cause_strict", "true_among_equals", "graded", "graded_right", "replay_stable")
+COUNTED = (
+    *("true_cause", "true_cause_strict", "true_among_equals", "graded", "graded_right", "claimed", "claimed_right"),
+    "replay_stable",
+)
 COLUMNS = ("case", "true cause", "strictly", "grade", "right", "fault", "rounds", "replay", "fixed version", "seconds")
 
 
@@ -28,7 +31,7 @@ def effort(results: Results) -> dict[str, Any]:
 
 
 def truth(results: Results) -> dict[str, Any]:
-    """Grades are judged where something was found: `graded_right` of `graded`."""
+    """Grades are judged where something was found: `graded_right` of `graded`, and `claimed_right` of `claimed`."""
     judged = [{**result, "graded": "site" in result} for result in results.values()]
     return {
         **{key: sum(bool(result.get(key)) for result in judged) for key in COUNTED},

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 from benchmarks.reproduce.cases import same_class
-from benchmarks.reproduce.judging import graded_right, is_truth
+from benchmarks.reproduce.judging import grading, is_truth
 from benchmarks.reproduce.known import GroundTruth
 
 from cutset.model.reproduction.site import FiredFault, Site, SiteKind
@@ -46,6 +46,8 @@ def test_classes_are_compared_by_the_interpreter_of_the_case(effect: str, except
         ("LOG", True, True, True),
         ("LOG", False, True, True),
         ("LOG", False, False, False),
+        ("MESSAGES", True, True, True),
+        ("MESSAGES", False, False, False),
         ("SYMPTOM", False, False, True),
         ("SYMPTOM", False, True, True),
         ("SYMPTOM", True, True, False),
@@ -57,8 +59,8 @@ def test_a_grade_is_right_if_it_claims_the_true_cause_and_nothing_else(
     grade: str, *, true_cause: bool, among_equals: bool, right: bool
 ) -> None:
     found = {"grade": grade, "site": "shop", "true_cause": true_cause, "true_among_equals": among_equals}
-    assert graded_right(found) is right
+    assert grading(found)["graded_right"] is right
 
 
 def test_where_nothing_was_found_there_is_no_grade_to_be_right() -> None:
-    assert graded_right({"grade": "NOTHING"}) is None
+    assert grading({"grade": "NOTHING"}) == {"claimed": False, "claimed_right": False, "graded_right": None}

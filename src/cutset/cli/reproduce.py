@@ -35,7 +35,7 @@ from cutset.report.reproduction.terminal import to_lines
 from cutset.reproduce.oracle.symptoms import seconds_of
 from cutset.reproduce.strategies import STRATEGIES, SiteStrategyName
 
-EXIT_CODES = {Grade.LOG: 0, Grade.SYMPTOM: 1, Grade.NOTHING: 3}
+EXIT_CODES = {Grade.LOG: 0, Grade.MESSAGES: 1, Grade.SYMPTOM: 1, Grade.NOTHING: 3}
 
 
 def reproduce_command(
@@ -148,8 +148,8 @@ def reproduce_command(
     Runs the workload again and again with one fault at a time, chosen by how the failure log can follow from it, until
     the oracle recognises the failure. Leaves a report, a script that replays the failure, and a test for the fix.
 
-    Exit codes: 0 the log is reproduced, 1 the symptom is, but the logs differ, 3 not reproduced, 2 wrong usage,
-    130 interrupted: what was found so far is reported then, too.
+    Exit codes: 0 the log is reproduced, 1 its messages or the symptom are, but logs differ, 3 not reproduced,
+    2 wrong usage, 130 interrupted: what was found so far is reported then, too.
 
     Examples:
 

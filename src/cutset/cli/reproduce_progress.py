@@ -141,10 +141,11 @@ def _answer(event: RoundFinished) -> str:
     match event.grade:
         case Grade.LOG:
             return "[green]✓ the log is reproduced[/]"
+        case Grade.MESSAGES:
+            differing = count(event.agreement.values, "message")
+            return f"[green]≃ the messages are reproduced[/], {differing} with other values or elsewhere"
         case Grade.SYMPTOM:
-            what = "" if event.unlike else "values or places of "
-            differing = count(event.unlike or event.agreement.values, "message")
-            return f"[yellow]≈ the symptom is reproduced[/], logs differ in {what}{differing}"
+            return f"[yellow]≈ the symptom is reproduced[/], logs differ in {count(event.unlike, 'message')}"
     return "[dim]no[/]" if event.answer is OracleAnswer.NO else f"[magenta]{undecided(event)}[/]"
 
 

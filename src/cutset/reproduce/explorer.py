@@ -165,6 +165,12 @@ class Explorer:
         )
         return [each for pair in others for each in pair if each is not None and each not in self._known.tried]
 
+    def has_other_moments(self, fault: SiteFault) -> bool:
+        """Its site is executed at others, too, at which it was not tried."""
+        moments = self._space.neighbours(fault.site, (fault.occurrence, fault.within), self._known)
+        others = (replace(fault, occurrence=occurrence, within=within) for occurrence, within in moments)
+        return any(each not in self._known.tried for each in others)
+
     def ranking(self) -> list[SiteCandidate]:
         """What is neither tried nor under way, best first."""
         best_only = self._strategy.best_fires_first

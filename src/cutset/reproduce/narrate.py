@@ -66,6 +66,7 @@ def reproduction_of(state: ReproductionState, found: RoundFinished) -> Reproduct
         unlike=unlike,
         group=_group(messages),
         agreement=agreement,
+        moments_left=found.fired is None or state.explorer.has_other_moments(found.fired.at_site),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from cutset.model.reproduction.result import Grade, LogAgreement, ReproductionResult
+from cutset.model.reproduction.result import Grade, LogAgreement, ReproductionResult, grade_of
 from cutset.model.reproduction.site import FiredFault, SiteFault, Visit
 from cutset.model.run import RunFinished, RunStarted
 
@@ -108,9 +108,7 @@ class RoundFinished:
     @property
     def grade(self) -> Grade:
         """Of this round alone."""
-        if not self.reproduces:
-            return Grade.NOTHING
-        return Grade.SYMPTOM if any(self.standing) else Grade.LOG
+        return grade_of(self.standing) if self.reproduces else Grade.NOTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """What a search for the fault behind a failure found: for reports, for a replay."""
 
+import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -35,8 +36,15 @@ class Grade(StrEnum):
     """How much of a failure was reproduced."""
 
     LOG = "the log is reproduced"  # nothing lacks, nothing contradicts
+    MESSAGES = "the messages are reproduced"  # none lacks, none is added, but some have other values or are elsewhere
     SYMPTOM = "the symptom is reproduced"  # the oracle holds, but the logs differ
     NOTHING = "not reproduced"
+
+
+def grade_of(standing: tuple[int, int]) -> Grade:
+    """Of something that shows the symptom: messages tell what failed; their values, when."""
+    unlike, values = standing
+    return Grade.SYMPTOM if unlike else Grade.MESSAGES if values else Grade.LOG
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,7 @@ class Reproduction:
     unlike: int = 0  # messages that set its log apart from the failure log
     group: str = ""  # other reproductions with the same group are one root cause: what they have in common, in words
     agreement: LogAgreement = field(default_factory=LogAgreement)
+    moments_left: bool = True  # its place is executed at others, too, at which this was not tried
 
     @property
     def standing(self) -> tuple[int, int]:
@@ -90,10 +99,11 @@ class Reproduction:
 
     @property
     def grade(self) -> Grade:
-        """One that no repeat shows again is a coincidence."""
+        """One that no repeat shows again is a coincidence; and what has no other moment was not at another moment."""
         if self.repeats and not self.repeated:
             return Grade.NOTHING
-        return Grade.SYMPTOM if any(self.standing) else Grade.LOG
+        grade = grade_of(self.standing)
+        return Grade.SYMPTOM if grade is Grade.MESSAGES and not self.moments_left else grade
 
 
 class Language(StrEnum):
@@ -136,8 +146,12 @@ class ReproductionResult:
 
     @property
     def equals(self) -> tuple[Reproduction, ...]:
-        """Alternatives that explain the failure log as well as the best: which of them it was, is not known."""
+        """Alternatives that explain the failure log as well as the best: which of them it was, is not known.
+
+        All that bring its messages do, as nearer values tell a nearer moment, not what failed.
+        """
         best = self.best
         if best is None:
             return ()
-        return tuple(each for each in self.alternatives if each.grade is best.grade and each.standing <= best.standing)
+        as_good = best.standing if best.grade is not Grade.MESSAGES else (0, sys.maxsize)
+        return tuple(each for each in self.alternatives if each.grade is best.grade and each.standing <= as_good)

@@ -26,6 +26,7 @@ SIGNS: Mapping[str, tuple[str, str]] = {
     "not coverable": ("!", "not coverable"),
     "faulted": ("↯", "the fault is here"),
     "the log is reproduced": ("✓", "the log is reproduced"),
+    "the messages are reproduced": ("≃", "the messages are reproduced"),
     "the symptom is reproduced": ("≈", "the symptom is reproduced"),
     "not reproduced": ("?", "not reproduced"),
 }

@@ -35,7 +35,7 @@ from cutset.report.reproduction.words import (
 )
 
 MESSAGES_SHOWN, FRAMES_SHOWN, LETTERS_SHOWN, LONG = 12, 5, 160, 320
-STYLES = {Grade.LOG: "green", Grade.SYMPTOM: "yellow", Grade.NOTHING: "magenta"}
+STYLES = {Grade.LOG: "green", Grade.MESSAGES: "green", Grade.SYMPTOM: "yellow", Grade.NOTHING: "magenta"}
 
 
 def to_lines(result: ReproductionResult, *, files: Mapping[str, Path]) -> list[str]:

@@ -1,7 +1,8 @@
 """A reproduced failure in sentences, alike in every report; and none that says more than is known.
 
 What a grade allows to be said: of a log that is reproduced, again and again, that this caused it, as far as the log
-tells; of a symptom, that this is a cause, and what speaks against its being the one of that night.
+tells; of its messages, that it is this, but perhaps at another moment; of a symptom, that this is a cause, and what
+speaks against its being the one of that night.
 """
 
 import shlex
@@ -29,7 +30,8 @@ _NEXT = {
     Language.JVM: ("sh {}/replay.sh", "cp {}/ReproductionTest.java src/test/java"),
 }
 LESS_ALIKE = "Other causes with the same symptom, whose logs are less alike"
-SIGNS = {Grade.LOG: "✓", Grade.SYMPTOM: "≈", Grade.NOTHING: "?"}
+SIGNS = {Grade.LOG: "✓", Grade.MESSAGES: "≃", Grade.SYMPTOM: "≈", Grade.NOTHING: "?"}
+_EXPLAINED = {Grade.LOG: "log", Grade.MESSAGES: "messages"}
 _ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 _NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -62,13 +64,20 @@ def conclusion(result: ReproductionResult) -> str:
         return "no fault was found that shows the symptom"
     if best.grade is Grade.NOTHING:
         return "a fault showed the symptom once, but no repeat does: for all that is known, a coincidence"
+    return difference(best) + _consequence(result, best)
+
+
+def _consequence(result: ReproductionResult, best: Reproduction) -> str:
+    """What follows from how its log differs."""
     if best.grade is Grade.SYMPTOM:
-        return f"{difference(best)}, so this is a cause, perhaps not the cause"
+        return ", so this is a cause, perhaps not the cause"
     if not best.repeats:
-        return f"{difference(best)}; it was not tried again, so it may be a coincidence"
+        return "; it was not tried again, so it may be a coincidence"
     if result.equals:
-        return f"{difference(best)}; but others explain it as well"
-    return f"{difference(best)}: as far as the log tells, this is what caused it"
+        return "; but others explain it as well"
+    if best.grade is Grade.MESSAGES:
+        return ": as far as messages tell, this is what failed, perhaps at another moment"
+    return ": as far as the log tells, this is what caused it"
 
 
 def difference(found: Reproduction) -> str:
@@ -108,7 +117,7 @@ def any_of(result: ReproductionResult) -> str:
         return ""
     number = len(result.equals) + 1
     of = "Either of these two" if number == 2 else f"Any of these {_NUMBERS[number] if number <= 10 else number}"
-    return f"{of} explains the {'log' if result.grade is Grade.LOG else 'symptom'} as well"
+    return f"{of} explains the {_EXPLAINED.get(result.grade, 'symptom')} as well"
 
 
 def equally_good(result: ReproductionResult) -> list[Reproduction]:

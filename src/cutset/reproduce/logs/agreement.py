@@ -4,9 +4,10 @@ Both are compared with a good run, not with each other: of what a log says that 
 does not say, each message counts once, whatever its place and number. What comes and goes between good runs counts for
 nothing.
 
-Of runs that agree so far, values and order tell which is nearer: that it was order 17 that got lost, and after which
-other. They count where good runs have the same ones, as elsewhere they may be chance. Likewise, of several runs with
-one fault, what one lacks or adds and another does not is chance, and so are values that differ between them.
+An exception that says something else is another one, but for its values. Of runs that agree so far, values and order
+tell which is nearer: that it was order 17 that got lost, and after which other. They count where good runs have the
+same ones, as elsewhere they may be chance. Likewise, of several runs with one fault, what one lacks or adds and another
+does not is chance, and so are values that differ between them.
 
 What a run says before its fault fires, the fault has no part in. What is new by then is chance; what it says with other
 values than the failure log, as often, and before that says anything new, is of another machine or another day. `chance`
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 from cutset.model.reproduction.log import LogRecord
 from cutset.model.reproduction.result import LogAgreement, LogLine
 from cutset.reproduce.logs.difference import LogEntry, by_family, difference, keyed
-from cutset.reproduce.logs.values import other_words, steady_values
+from cutset.reproduce.logs.values import other_words, sanitise, steady_values
 
 _SHOWN = 20  # lines of each kind that are kept: more of them tell no more
 
@@ -75,6 +76,7 @@ def agreement_with(
     news = [entry for entry in _apart(usual, failed)[1] if entry.key in new - lost]  # what is lost, too, has moved
     in_our_words = other_words(_texts(usual), _texts(failed), _said_before(news, failed))
     failed_values, failed_entries = values(failed, in_our_words), entries(failed, in_our_words)
+    reasons = _reasons(failed)
     by_chance = max((apart(entries(usual), entries(other)) for other in others), default=0)
 
     def differing(
@@ -92,6 +94,9 @@ def agreement_with(
         unlike |= {key for key, texts in run_values.items() if texts != failed_values.get(key, texts)}
         unlike -= {key for key in elsewhere if often[key] == as_often[key]}
         unlike -= lacking | added | noise
+        run_reasons = _reasons(run)
+        lacking |= {key for key in unlike if run_reasons.get(key) != reasons.get(key)}
+        unlike -= lacking
         return lacking.difference(chance), added.difference(chance), unlike.difference(chance)
 
     def said_otherwise(run_values: _Values) -> Iterator[LogEntry]:
@@ -108,13 +113,14 @@ def agreement_with(
         lacking, added, unlike = (set.intersection(*each) for each in zip(*differ, strict=True))
         first = logs[0]
         only_failed, only_run = _apart(failed, first)
+        not_alike = [*said_otherwise(told[0]), *only_failed]
         run_lost, run_new = changes(first)
         found = LogAgreement(
             explained=len(lost & run_lost) + len(new & run_new),
-            lacking=_first_of(lacking, failed, only_failed),
+            lacking=_first_of(lacking, failed, not_alike),
             added=_first_of(added, first, only_run),
             values=len(unlike),
-            otherwise=_first_of(unlike, failed, [*said_otherwise(told[0]), *only_failed]),
+            otherwise=_first_of(unlike, failed, not_alike),
             apart=max(0, min(apart(failed_entries, entries(log)) for log in logs) - by_chance),
         )
         return found, len(lacking) + len(added)
@@ -168,6 +174,15 @@ def _texts(log: _Log) -> _Texts:
         if _is_raised(log, entry) or "*" in entry.key or "\n" in log.records[entry.line].message:
             found[entry.key].add(_text_of(log, entry))
     return dict(found)
+
+
+def _reasons(log: _Log) -> _Texts:
+    """The words of what exceptions say."""
+    found: _Texts = defaultdict(set)
+    for entry in log.entries:
+        if _is_raised(log, entry):
+            found[entry.key].add(sanitise(log.records[entry.line].reason))
+    return found
 
 
 def _text_of(log: _Log, entry: LogEntry) -> str:

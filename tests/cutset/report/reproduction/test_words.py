@@ -26,6 +26,7 @@ from cutset.report.reproduction.words import (
 
 GONE = Path("/gone")
 LOG, SYMPTOM = faithful(GONE), reproduction(GONE)
+MESSAGES = replace(LOG, agreement=LogAgreement(values=1))
 NOTHING = "nothing of the failure log is lacking, and nothing contradicts it"
 TWO_MESSAGES = "its log differs from the failure log in 2 messages, and values of 1"
 SAME_MESSAGES = "its log has the messages of the failure log, but 1 message has other values or is elsewhere"
@@ -39,9 +40,11 @@ SAME_MESSAGES = "its log has the messages of the failure log, but 1 message has 
         (result(LOG, LOG), f"{NOTHING}; but others explain it as well"),
         (result(replace(LOG, repeats=0)), f"{NOTHING}; it was not tried again, so it may be a coincidence"),
         (
-            result(replace(LOG, agreement=LogAgreement(values=1))),
-            f"{SAME_MESSAGES}, so this is a cause, perhaps not the cause",
+            result(MESSAGES),
+            f"{SAME_MESSAGES}: as far as messages tell, this is what failed, perhaps at another moment",
         ),
+        (result(MESSAGES, replace(MESSAGES, round=9)), f"{SAME_MESSAGES}; but others explain it as well"),
+        (result(replace(MESSAGES, repeats=0)), f"{SAME_MESSAGES}; it was not tried again, so it may be a coincidence"),
         (
             result(SYMPTOM),
             f"{TWO_MESSAGES}, so this is a cause, perhaps not the cause",
@@ -88,6 +91,8 @@ def test_what_explains_as_much_is_told_together_and_the_rest_apart() -> None:
     assert any_of(result(LOG, second)) == "Either of these two explains the log as well"
     assert any_of(result(LOG, second, third)) == "Any of these three explains the log as well"
     assert any_of(result(SYMPTOM, *([SYMPTOM] * 11))) == "Any of these 12 explains the symptom as well"
+    later = replace(MESSAGES, agreement=LogAgreement(values=7))
+    assert any_of(result(MESSAGES, later, worse)) == "Either of these two explains the messages as well"
     found = result(LOG, worse, second)
     assert equally_good(found) == [LOG, second]
     assert less_alike(found) == [("a full disk", [worse])]

@@ -114,14 +114,17 @@ def test_a_traceback_that_is_lacking_is_named_by_its_exception():
     assert unlike == 1
 
 
-def test_what_an_exception_says_is_a_value():
+def test_an_exception_that_says_something_else_is_another():
     line = "2026-11-16 03:00:00,001 ERROR [MainThread] shop: cannot save"
     trace = ["Traceback (most recent call last):", '  File "a.py", line 3, in save', "OSError: full at 0x7f00"]
     failure = told_of([records("up")] * 2, read_python_log([line, *trace]))
     assert failure(read_python_log([line, *trace[:2], "OSError: full at 0x7f33"])) == (LogAgreement(explained=3), 0)
     found, unlike = failure(read_python_log([line, *trace[:2], "OSError: no such device"]))
+    assert (found.values, unlike) == (0, 1)
+    assert found.lacking == (LogLine(1, "OSError raised in save: full at 0x7f00"),)
+    numbered = told_of([records("up")] * 2, read_python_log([line, *trace[:2], "OSError: order 7 is gone"]))
+    found, unlike = numbered(read_python_log([line, *trace[:2], "OSError: order 8 is gone"]))
     assert (found.values, unlike) == (1, 0)
-    assert found.otherwise == (LogLine(1, "OSError raised in save: full at 0x7f00"),)
 
 
 def test_what_one_run_with_a_fault_lacks_or_adds_and_another_does_not_is_chance():
