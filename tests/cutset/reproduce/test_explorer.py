@@ -470,3 +470,15 @@ def test_moments_next_to_a_near_one_take_turns_with_others_also_while_they_do_no
         led.append(planned.ranking[0].near)
         explorer.learn(planned, None, ())
     assert led in ([True, False, True, False], [False, True, False, True])
+
+
+def test_a_site_has_other_moments_until_the_fault_was_tried_at_all_of_them() -> None:
+    sites = (SiteFacts("twice", {"first": 1}, ("a",)), SiteFacts("once", {"first": 9}, ("a",)))
+    visits = [visit(0, 1, 1), visit(0, 2, 2), visit(1, 1, 9)]
+    explorer = explorer_of(*sites, visits=visits, strategy=SiteStrategyName.BEST_FIRST)
+    assert not explorer.has_other_moments(SiteFault(1, 1, "a"))
+    for occurrence, left in ((1, True), (2, False)):
+        (planned,) = explorer.next_rounds(1)
+        assert planned.window[0].site == 0
+        explorer.learn(planned, planned.window[0], {"first", "second"})
+        assert explorer.has_other_moments(planned.window[0]) is left, occurrence
