@@ -164,7 +164,7 @@ def _fault(fault: FiredFault, messages: Sequence[FailureMessage], log_lines: int
         h.span(class_={"site": is_site})[f"{'▸' if is_site else ' '}{number:>6}  {plain(text)}\n"]
         for number, text, is_site in excerpt(site)
     ]
-    yield h.pre(tabindex="0")[lines] if lines else h.p(".muted")["The source is no longer there."]
+    yield h.pre(tabindex="0")[lines] if lines else h.p(".muted")["Its source is not here to be shown."]
     yield _stack(fault.stack)
     yield h.h2["When"]
     yield h.p[f"It happened {plain(moment(fault, log_lines))}."]

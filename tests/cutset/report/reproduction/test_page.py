@@ -191,7 +191,7 @@ def test_huge_logs_are_bounded_and_what_is_of_interest_stays(tmp_path: Path) -> 
 def test_a_log_or_source_that_is_gone_is_told(tmp_path: Path) -> None:
     page = page_of(result(reproduction(tmp_path, fault(failure_line=None))))
 
-    assert "The source is no longer there." in page
+    assert "Its source is not here to be shown." in page
     assert "The log of the run is no longer in" in page
     assert "in the failure log, the place is not known" in page
 
