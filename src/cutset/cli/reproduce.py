@@ -112,7 +112,11 @@ def reproduce_command(
         typer.Option("--log-pattern", help="A regular expression for a log line, with a group `message` and others."),
     ] = None,
     prints: Annotated[
-        bool | None, typer.Option("--prints/--no-prints", help="Recognise what `print` writes, as log messages.")
+        bool | None,
+        typer.Option(
+            "--prints/--no-prints",
+            help="Recognise what `print` writes, as log messages. Default: if the failure log is of no logger.",
+        ),
     ] = None,
     python: Annotated[
         str | None, typer.Option("--python", help="The interpreter of the workload, if its command does not tell.")

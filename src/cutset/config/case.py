@@ -58,7 +58,7 @@ class CaseFile:
     class_path: tuple[Name, ...] | None = None  # besides that of the command; of a start script, which has none, all
     log_from: Name | None = None  # where a round's log is
     log_pattern: str | None = None
-    prints: bool | None = None  # what `print` writes is log, too
+    prints: bool | None = None  # what `print` writes is log, too; None: the log decides
     rounds: Positive | None = None
     minutes: Minutes | None = None  # no round begins later; 0: no limit
     jobs: Positive | None = None
@@ -195,7 +195,7 @@ def build_case(case: CaseFile) -> FailureCase:
         workload=build_workload(case, command.words, oracle),
         oracle=oracle,
         log_pattern=case.log_pattern,
-        prints=bool(case.prints),
+        prints=case.prints,
         runtime=command.runtime,
         language=language,
     )

@@ -43,6 +43,8 @@ async def read_subject(
     failure = read_log(case.failure_log, formats, dialect=front_end.dialect)
     if not failure:
         raise UsageError("The failure log has no entries", hint="Check `--log` and `--log-pattern`")
+    if case.prints is None:
+        case = replace(case, prints=not formats)
     program = await in_a_thread(lambda: front_end.read_program(case, progress, cache))
     if not program.sites:
         raise UsageError(

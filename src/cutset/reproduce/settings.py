@@ -18,7 +18,7 @@ class FailureCase:
     workload: Workload
     oracle: Oracle
     log_pattern: str | None = None
-    prints: bool = False  # what `print` writes is log, too
+    prints: bool | None = None  # what `print` writes is log, too; None: if the failure log has the format of no logger
     runtime: str = ""  # what runs the workload, if it is known: an interpreter, a `java`
     language: Language = Language.PYTHON
 

@@ -39,6 +39,23 @@ def test_two_good_runs_come_before_the_analysis_and_are_recorded(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
+    ("failure_log", "prints", "read_so"),
+    [
+        (FAILURE_LOG, None, False),
+        (FAILURE_LOG, True, True),
+        ("order 7 is sent\ncaught an OSError\n", None, True),
+        ("order 7 is sent\ncaught an OSError\n", False, False),
+    ],
+)
+def test_what_is_printed_is_log_where_no_logger_wrote_the_failure_log(
+    tmp_path: Path, failure_log: str, *, prints: bool | None, read_so: bool
+) -> None:
+    case = replace(toy_case(tmp_path), failure_log=failure_log, prints=prints)
+    subject = asyncio.run(read_subject(case, ToyFrontEnd()))
+    assert subject.case.prints is read_so
+
+
+@pytest.mark.parametrize(
     ("said_by_run", "runs"),
     [
         (["", ""], 2),

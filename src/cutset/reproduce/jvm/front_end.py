@@ -34,7 +34,7 @@ class JvmFrontEnd(JvmHarness):
     def read_program(
         self, case: FailureCase, progress: Progress = nobody_watches, cache: Path | None = None
     ) -> "JvmAnalysis":
-        return JvmAnalysis(read_tables(extract(case, progress, cache)), prints=case.prints)
+        return JvmAnalysis(read_tables(extract(case, progress, cache)), prints=bool(case.prints))
 
     def record_lines(self, log: str) -> Sequence[int]:
         records = read_log(log, formats_of(log, dialect=self.dialect), dialect=self.dialect)

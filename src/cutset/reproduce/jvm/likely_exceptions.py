@@ -13,6 +13,7 @@ from cutset.reproduce.front_end import SiteEffect
 from cutset.reproduce.jvm.exception_types import ExceptionTypes
 from cutset.reproduce.jvm.logged_exceptions import exceptions_in
 from cutset.reproduce.jvm.usual_failures import (
+    OF_THE_MACHINE,
     UNLIKELY,
     is_of_another_kind,
     throws_unchecked,
@@ -29,6 +30,7 @@ _ASTRAY = 1  # an exception that does not lead to a message of the failure log, 
 _GUESSED = 2  # one that nobody declares, and no stack trace shows there
 _ELSEWHERE = 1  # one that a stack trace of the failure log shows arising at another site
 _UNLIKELY = 2  # one that depends on nothing that changes between runs
+_OTHER_WORDS = 10  # one that does not say what, for all that the failure log tells, some exception has said
 _FOREIGN = 2  # one of other code, where Java's own is called
 
 
@@ -47,13 +49,17 @@ class FailureWords:
     text: str  # all that was logged
     shown: frozenset[str]  # effects that its stack traces show arising somewhere
     late: bool = False  # something is said to have timed out
+    unplaced: tuple[str, ...] = ()  # words of the machine in its messages, of which no stack trace shows the place
 
 
 def failure_words(failure: Sequence[LogRecord], arising: Iterable[Collection[str]]) -> FailureWords:
     shown = frozenset(effect for effects in arising for effect in effects)
     warnings = (record for record in failure if usual_level(record.level) not in HARMLESS)
     late = any(_LATE.search(f"{record.message} {record.raised}") for record in warnings)
-    return FailureWords(tuple(exceptions_in(failure)), "\n".join(record.message for record in failure), shown, late)
+    text = "\n".join(record.message for record in failure)
+    traces = "\n".join(line for record in failure for line in record.traceback)
+    unplaced = tuple(words for words in OF_THE_MACHINE if words in text and words not in traces)
+    return FailureWords(tuple(exceptions_in(failure)), text, shown, late, unplaced)
 
 
 def likely_exceptions(
@@ -68,6 +74,7 @@ def likely_exceptions(
             _GUESSED * guessed
             + _ASTRAY * bool(wanted and not types.is_any(kind, wanted))
             + _ELSEWHERE * (effect in words.shown)
+            + _OTHER_WORDS * (bool(words.unplaced) and message not in words.unplaced and effect not in words.shown)
             + _UNLIKELY * (kind in UNLIKELY and kind not in named)
             + _FOREIGN * (_is_of_java(call.owner) and not _is_of_java(kind) and not types.is_abstract(call.owner))
         )

@@ -19,9 +19,9 @@ from cutset.reproduce.logs.statements import (
     StatementIndex,
     index_statements,
     joined,
-    pattern_of,
     says,
     statement_of,
+    statements_of,
 )
 
 _PREFIX = 200  # characters that may come before a message, in which brackets end
@@ -41,7 +41,12 @@ class LogStatements:
 
 def log_statements(program: JvmProgram, *, prints: bool = False) -> LogStatements:
     """`prints`: what goes to System.out and System.err is log, too."""
-    found = [_statement(program, row, each) for row, each in enumerate(program.statements) if each.level or prints]
+    found = [
+        statement
+        for row, each in enumerate(program.statements)
+        if each.level or prints
+        for statement in _statements(program, row, each)
+    ]
     places: dict[tuple[str, int], list[LogStatement]] = defaultdict(list)
     loggers: dict[str, dict[str, None]] = defaultdict(dict)
     for statement in found:
@@ -56,11 +61,11 @@ def log_statements(program: JvmProgram, *, prints: bool = False) -> LogStatement
     )
 
 
-def _statement(program: JvmProgram, row: int, statement: JvmStatement) -> LogStatement:
-    parts = [part for text in statement.template.split(FILLED_IN) for part in (text, None)][:-1]
+def _statements(program: JvmProgram, row: int, statement: JvmStatement) -> list[LogStatement]:
+    parts = joined([part for text in statement.template.split(FILLED_IN) for part in (text, None)][:-1])
     level, logger = usual_level(statement.level), dotted(statement.logger)
     context = program.functions[statement.method].context
-    return LogStatement(statement.key, row, level, logger, *pattern_of(joined(parts)), said_in=context)
+    return statements_of(statement.key, row, level, logger, parts, said_in=context, is_print=not statement.level)
 
 
 def written_by(record: LogRecord, statements: LogStatements) -> LogStatement | None:

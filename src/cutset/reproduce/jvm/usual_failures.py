@@ -55,6 +55,8 @@ _AT_STREAMS: Mapping[Sequence[str], Sequence[Failure]] = {
         ("java.net.SocketTimeoutException", "Read timed out"),
     ],
 }
+# Connections break because something else has failed; no fault of the program makes the operating system say these.
+OF_THE_MACHINE = ("No space left on device", "Too many open files", "Input/output error")
 _USUAL_WORDS = {
     IO: "Input/output error",
     "java.net.SocketException": "Connection reset",

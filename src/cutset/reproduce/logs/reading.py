@@ -2,7 +2,8 @@
 
 A line that starts no record belongs to the record before, if it is blank, indented, part of a traceback, or if that
 record's message is visibly unfinished. All else is plain output (`print`, warnings, uncaught exceptions): records
-without logger. What a traceback looks like is the dialect's to tell; the decoration of its test runner goes first.
+without logger. Where all is plain output, nothing tells where a message ends: each line is a record, indented or not.
+What a traceback looks like is the dialect's to tell; the decoration of its test runner goes first.
 """
 
 import re
@@ -94,7 +95,7 @@ def _drafts(lines: Iterable[NumberedLine], formats: LogFormats, dialect: LogDial
         if inside is not None:
             inside.traceback.append(line)
             traces = [*((last, draft) for last, draft in traces if draft is not inside), (number, inside)]
-        elif drafts and (not line.strip() or line[0].isspace() or _is_unfinished(drafts[-1])):
+        elif drafts and _belongs_to(drafts[-1], line, formatted=formatted):
             drafts[-1].message.append(line)
         elif line.strip():
             drafts.append(_Draft(number, logged=False, message=[line]))
@@ -140,6 +141,11 @@ def _fold(drafts: list[_Draft], owner: _Draft, last: Sequence[_Draft]) -> None:
     """What was read last is more of the owner's message."""
     owner.message += [line for draft in last for line in draft.message]
     del drafts[len(drafts) - len(last) :]
+
+
+def _belongs_to(draft: _Draft, line: str, *, formatted: bool) -> bool:
+    indented = not line.strip() or line[0].isspace()
+    return _is_unfinished(draft) or (indented and (formatted or not line.strip() or bool(draft.traceback)))
 
 
 def _is_unfinished(draft: _Draft) -> bool:

@@ -6,7 +6,7 @@ What of a message is not known before the program runs matches anything; the cal
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cutset.model.reproduction.log import LogRecord
@@ -56,17 +56,36 @@ def joined(parts: Iterable[str | None]) -> Parts:
     return tuple(out)
 
 
+def statements_of(
+    key: str, event: int, level: str, logger: str, parts: Parts, *, said_in: str, is_print: bool
+) -> list[LogStatement]:
+    """One; of what is printed one for each line, since there nothing tells where an entry begins."""
+    return [
+        LogStatement(f"{key}+{number}" if number else key, event, level, logger, *pattern_of(line), said_in=said_in)
+        for number, line in enumerate(_lines_of(parts) if is_print else [parts])
+    ]
+
+
+def _lines_of(parts: Parts) -> list[Parts]:
+    """Those with words; all of it, if none has any."""
+    lines: list[list[str | None]] = [[]]
+    for part in parts:
+        if part is None:
+            lines[-1].append(None)
+            continue
+        first, *others = part.split("\n")
+        lines[-1].append(first)
+        lines.extend([other] for other in others)
+    return [joined(line) for line in lines if any(part and part.strip() for part in line)] or [parts]
+
+
 def pattern_of(parts: Parts) -> tuple[re.Pattern[str], tuple[str, ...], bool]:
     """With its literals, and whether the first of them begins the message.
 
     Unknown parts match as little as possible and are never tried again (atomic groups): linear in the message.
     """
-    known = list(parts)
-    if known and known[0] is not None:
-        known[0] = known[0].lstrip()
-    if known and known[-1] is not None:
-        known[-1] = known[-1].rstrip()
-    known = list(joined(known))
+    from_the_end = _without_blanks(_without_blanks(parts, str.lstrip)[::-1], str.rstrip)
+    known = list(joined(from_the_end[::-1]))
     literals = tuple(part for part in known if part is not None)
     anchored = bool(known) and known[0] is not None
     source = r"\s*"
@@ -83,6 +102,26 @@ def pattern_of(parts: Parts) -> tuple[re.Pattern[str], tuple[str, ...], bool]:
     if known and known[-1] is None:
         source += ".*"
     return re.compile(source + r"\s*", re.DOTALL), literals, anchored
+
+
+def _without_blanks(parts: Sequence[str | None], strip: Callable[[str], str]) -> list[str | None]:
+    """Messages are compared without blanks around them: those behind an unknown that is empty are gone, too.
+
+    One space may stay, as a message is matched with one around it.
+    """
+    known = list(parts)
+    if known and known[0] is not None:
+        known[0] = strip(known[0])
+        if known[0]:
+            return known
+        del known[0]
+    while len(known) > 1:
+        text = known[1] or ""
+        if words := strip(text):
+            known[1] = text if text.replace(words, "", 1) == " " else words
+            break
+        del known[1:3]  # and the unknown behind it
+    return known
 
 
 def index_statements(statements: Iterable[LogStatement]) -> StatementIndex:

@@ -40,7 +40,7 @@ class PythonFrontEnd(PythonHarness):
         first = case.workload.command[0]
         interpreter = case.runtime or (first if is_python(first) else "")
         return PythonAnalysis(
-            program, case.search_path, prints=case.prints, interpreter=interpreter, env=case.workload.env
+            program, case.search_path, prints=bool(case.prints), interpreter=interpreter, env=case.workload.env
         )
 
     def record_lines(self, log: str) -> Sequence[int]:

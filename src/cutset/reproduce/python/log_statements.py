@@ -9,7 +9,7 @@ from collections import defaultdict
 from pathlib import PurePath
 
 from cutset.reproduce.logs.levels import usual_level
-from cutset.reproduce.logs.statements import LogStatement, Parts, joined, pattern_of
+from cutset.reproduce.logs.statements import LogStatement, Parts, joined, statements_of
 from cutset.reproduce.python.loggers import (
     LEVELS,
     OWN_KEYWORDS,
@@ -49,10 +49,10 @@ def log_statements(program: PythonProgram, *, prints: bool = False) -> list[LogS
             if not variants and named[0] in program.functions[event.function].parameters:
                 relays[event.function, named[0]] = _level(program, index)
         level = _level(program, index)
-        found.extend(
-            _statement(program, index, _formatted(program, index, slot, parts), level, logger or "")
-            for parts in variants or [(None,)]
-        )
+        for parts in variants or [(None,)]:
+            text = _formatted(program, index, slot, parts)
+            is_print = logger is None and not is_logging(event)
+            found += _statements(program, index, text, level, logger or "", is_print=is_print)
     return found + _relayed(program, relays) + _relayed(program, own_loggers(program), framed=True)
 
 
@@ -81,9 +81,7 @@ def _relayed(program: PythonProgram, relays: dict[tuple[int, str], str], *, fram
                     caller = program.functions[event.function]
                     if text is not None:
                         parts = _formatted(program, index, slot, text)
-                        found.append(
-                            _statement(program, index, joined([None, *parts, None]) if framed else parts, level, "")
-                        )
+                        found += _statements(program, index, joined([None, *parts, None]) if framed else parts, level)
                     elif len(named) == 1 and named[0] in caller.parameters:
                         relays[event.function, named[0]] = LEVELS.get(caller.name.rpartition(".")[2]) or level
     return found
@@ -120,9 +118,11 @@ def _level(program: PythonProgram, index: int) -> str:
     return level if level in set(LEVELS.values()) else ""
 
 
-def _statement(program: PythonProgram, index: int, parts: Parts, level: str, logger: str) -> LogStatement:
+def _statements(
+    program: PythonProgram, index: int, parts: Parts, level: str, logger: str = "", *, is_print: bool = False
+) -> list[LogStatement]:
     event = program.events[index]
     function = program.functions[event.function]
     file, name = PurePath(program.modules[function.module].path).name, function.name.rpartition(".")[2]
     key = f"{function.module}:{event.line}"
-    return LogStatement(key, index, level, logger, *pattern_of(parts), said_in=f"{file}:{name}")
+    return statements_of(key, index, level, logger, parts, said_in=f"{file}:{name}", is_print=is_print)

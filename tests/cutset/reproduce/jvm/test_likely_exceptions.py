@@ -30,6 +30,19 @@ def test_words_of_the_log_come_first():
     assert texts(READ, words=said("failed: Read timed out"))[0] == 'java.net.SocketTimeoutException("Read timed out")'
 
 
+def test_where_a_message_has_words_of_the_machine_what_says_otherwise_is_late():
+    lines = ["caught a class java.io.IOException", "with message: No space left on device"]
+    words = failure_words([LogRecord(number, "", "", "", line) for number, line in enumerate(lines)], [])
+    said_so, silent = likely_exceptions(FORCE, (), (), words, TYPES)
+    assert (said_so.text, said_so.cost) == ('java.io.IOException("No space left on device")', 0)
+    assert (silent.text, silent.cost >= 10) == ("java.io.IOException()", True)
+    assert likely_exceptions(OPEN, (), (), words, TYPES)[0].cost >= 10
+    shown = said(
+        "cannot write: No space left on device", "java.io.IOException: No space left on device", "\tat a.B.c(B.java:1)"
+    )
+    assert likely_exceptions(READ, (), (), shown, TYPES)[0].cost == 0
+
+
 def test_a_disk_does_not_refuse_connections_though_the_log_names_it():
     words = said("cannot connect", "java.net.ConnectException: Connection refused", "\tat a.B.c(B.java:1)")
     assert texts(FORCE, words=words) == ['java.io.IOException("No space left on device")']

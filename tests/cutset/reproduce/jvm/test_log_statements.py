@@ -13,7 +13,15 @@ PROGRAM = program_of(
             }
         ),
         "org.shop.client.Journal": Type({"open": [Log("opened \x01", "info", "org.shop.client.Journal")]}),
-        "org.shop.Main$Loop": Type({"lambda$run$0": [Log("gone \x01", "warn"), Log("bye, \x01", "")]}),
+        "org.shop.Main$Loop": Type(
+            {
+                "lambda$run$0": [
+                    Log("gone \x01", "warn"),
+                    Log("bye, \x01", ""),
+                    Log(" caught a \x01\n with message: \x01\n", ""),
+                ]
+            }
+        ),
     }
 )
 STATEMENTS = log_statements(PROGRAM)
@@ -87,3 +95,9 @@ def test_what_is_printed_is_log_only_if_it_should_be():
     found = written_by(record, log_statements(PROGRAM, prints=True))
     assert found is not None
     assert (found.key, found.said_in) == ("org.shop.Main$Loop:302", "Main$Loop.run.lambda")
+
+
+def test_each_line_that_is_printed_is_a_message():
+    statements = log_statements(PROGRAM, prints=True)
+    said = [written_by(LogRecord(1, "", "", "", line), statements) for line in (" caught a 7", " with message: 8")]
+    assert [found and found.key for found in said] == ["org.shop.Main$Loop:303", "org.shop.Main$Loop:303+1"]

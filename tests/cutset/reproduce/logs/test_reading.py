@@ -116,6 +116,11 @@ def test_indented_and_unfinished_messages_go_on_but_plain_output_stands_alone():
     assert [record.line for record in records] == [1, 2, 4, 6, 7]
 
 
+def test_where_all_is_plain_output_each_line_is_a_message():
+    records = read_python_log(["adding order-7", " caught an OSError", "", " with message: full"])
+    assert [record.message for record in records] == ["adding order-7", " caught an OSError", " with message: full"]
+
+
 def test_plain_output_after_a_traceback_is_not_taken_for_more_of_it_if_the_log_has_no_format():
     records = read_python_log(["start", *TRACEBACK, "retrying", "ready"])
     assert [record.message for record in records] == ["start", "", "retrying", "ready"]

@@ -1,7 +1,7 @@
 import textwrap
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from cutset.model.reproduction.log import LogRecord
@@ -138,6 +138,14 @@ def test_prints_count_on_request(tmp_path):
     assert _matched(statements, "value is 3") == "app:2"
 
 
+def test_each_line_that_a_print_writes_is_a_message(tmp_path):
+    statements = _statements(tmp_path, "def f(a):\n    print(f'\\nfailed: {a}\\n  while sending {a}')\n", prints=True)
+    assert _matched(statements, "failed: 3") == "app:2"
+    assert _matched(statements, "  while sending order 3") == "app:2+1"
+    logged = _statements(tmp_path, "def f(a):\n    log.info(f'failed: {a}\\n  while sending')\n", prints=True)
+    assert len(logged) == 1
+
+
 def test_what_only_looks_like_logging_is_none(tmp_path):
     assert (
         _statements(tmp_path, "def f(dialog, catalog, messages):\n    messages.info('x')\n    dialog.error('y')\n")
@@ -181,6 +189,9 @@ def test_functions_that_write_what_they_are_given_are_loggers(tmp_path):
 _PIECES = st.text(alphabet="ab %{}.*(\n", max_size=6)
 
 
+@example(["\n", ""], [""] * 4)  # what is behind the last word is gone where a value is nothing
+@example(["\n", " "], [""] * 4)
+@example([" ", "  ", ""], [""] * 4)
 @given(st.lists(_PIECES, min_size=1, max_size=4), st.lists(_PIECES, min_size=4, max_size=4))
 def test_whatever_a_format_makes_is_recognised(tmp_path_factory, literals, values):
     folder = tmp_path_factory.mktemp("formats")
