@@ -84,8 +84,8 @@ def pattern_of(parts: Parts) -> tuple[re.Pattern[str], tuple[str, ...], bool]:
 
     Unknown parts match as little as possible and are never tried again (atomic groups): linear in the message.
     """
-    from_the_end = _without_blanks(_without_blanks(parts, str.lstrip)[::-1], str.rstrip)
-    known = list(joined(from_the_end[::-1]))
+    from_the_start = joined(_without_blanks(joined(parts), str.lstrip))
+    known = joined(_without_blanks(from_the_start[::-1], str.rstrip)[::-1])
     literals = tuple(part for part in known if part is not None)
     anchored = bool(known) and known[0] is not None
     source = r"\s*"
