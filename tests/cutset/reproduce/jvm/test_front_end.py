@@ -137,6 +137,30 @@ def test_a_whole_search_finds_the_write_that_loses_an_order(jar: Path, compiled:
     assert best.grade is Grade.LOG
 
 
+BRANCHES_LOG = "".join(
+    [
+        *(logged(1, "Branch take", f"INFO: order {order} is taken") for order in (1, 2, 3, 1)),
+        logged(2, "Branch take", "WARNING: cannot write order 2: No space left on device"),
+        logged(2, "Branch take", "INFO: order 3 is taken"),
+        logged(3, "Branches main", "SEVERE: south has lost an order"),
+    ]
+).replace("orders.", "branches.")
+
+
+def test_a_search_finds_which_of_several_jvms_it_was(jar: Path, compiled: Callable[..., Path], tmp_path: Path):
+    classes, java = str(compiled("branches")), find_java()
+    workload = Workload((java, "-Xmx64m", "-cp", classes, "branches.Branches"), timeout_s=30)
+    oracle = parse_oracle('log:"south has lost"')
+    case = FailureCase((classes,), (classes,), (), BRANCHES_LOG, workload, oracle, runtime=java)
+    best = search(case, tmp_path / "runs").best
+    assert best is not None
+    (fault,) = best.faults
+    assert str(fault.site) == "branches.Branch::take::FileOutputStream.write"
+    assert fault.at_site.within == "Branch.take < Branch.main < @main in JVM 2"
+    assert fault.at_site.occurrence == 2
+    assert best.grade is Grade.LOG
+
+
 def test_what_must_have_failed_for_a_message_is_called_in_its_try():
     said, raised = ANALYSIS.recognise(FAILURE[0])
     assert ANALYSIS.called_before(said) == {"commit"}

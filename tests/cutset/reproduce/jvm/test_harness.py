@@ -179,6 +179,17 @@ def test_of_several_jvms_one_fires(run: Run):
     assert {visit.process for visit in record.visits} == {1, 2}
 
 
+def test_what_runs_in_another_jvm_is_told_apart_by_its_context(run: Run):
+    first = "Store.put < Store.write < Store.main < @main in JVM 2"
+    second = "Store.put < Store.write < Store.main < @main in JVM 3"
+    record = run("twice", SiteFault(PUT, 2, "java.net.SocketException()", second))
+    assert record.fired is not None
+    assert (record.fired.process, record.fired.nth, record.fired.within) == (2, 2, second)
+    assert [(visit.within, visit.nth) for visit in record.visits] == [
+        (context, nth) for context in (first, second) for nth in range(1, 6)
+    ]
+
+
 def test_a_fault_fires_once_it_is_written_down_and_leaves_no_part(run: Run):
     record = run("twice", SiteFault(PUT, 2, "java.net.SocketException()"), ground=(SiteFault(PUT, 1, "delay(0.01)"),))
     assert record.fired is not None

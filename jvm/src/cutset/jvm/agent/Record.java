@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *               from COUNTS_AT, by site: how often it was visited, if that is more than the rows tell
  * names.N       names of threads, and contexts, one on each line
  * functions.N   rows of two numbers: of a function that ran, the file, as its place in the plan, and the first line
+ * jvm.MAIN.K    empty: the K-th JVM, from 1, whose main class, module or jar is MAIN
  * problems.txt  of all JVMs: sites that were not found, effects that could not be made, our own errors
  * </pre>
  *
@@ -32,6 +33,9 @@ final class Record {
     private static final int NAMES = 500_000;
 
     static int process; // the number of this JVM
+    /** What tells this JVM from those that run the same program and began sooner, as words after a thread's. */
+    static String amongEqual = "";
+
     private static File out;
     private static ByteBuffer board;
     private static final AtomicInteger ROWS = new AtomicInteger();
@@ -48,6 +52,7 @@ final class Record {
         File file;
         do file = new File(out, "visits." + process);
         while (!file.createNewFile() && process++ < 1 << 20);
+        amongEqual = amongEqual(System.getProperty("sun.java.command", "java"));
         names = new FileOutputStream(new File(out, "names." + process));
         functions = new FileOutputStream(new File(out, "functions." + process));
         if (!plan.visits) return;
@@ -59,6 +64,14 @@ final class Record {
             board = ByteBuffer.allocate(size);
         }
         board.order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** By the command, so that other programs that start at the same time do not change the numbers. */
+    private static String amongEqual(String command) throws IOException {
+        String program = command.replaceFirst("(?s)\\s.*", "").replaceFirst(".*/", "");
+        int number = 1;
+        while (!new File(out, "jvm." + program + "." + number).createNewFile()) number++;
+        return number == 1 ? "" : " in JVM " + number;
     }
 
     static void visit(int site, int occurrence, Contexts.Context context, int nth) {

@@ -9,7 +9,8 @@ import java.util.regex.Pattern;
  * <p>A family is told by the thread's name without what is in parentheses, and without what is another in the next
  * run: numbers that say which thread of a pool it is, ports, times and other large numbers, identifiers, and
  * files of the run.
- * Numbers that a program gives to its parts stay: {@code SyncThread:3}, {@code QuorumPeer[myid=1]}.
+ * Numbers that a program gives to its parts stay: {@code SyncThread:3}, {@code QuorumPeer[myid=1]}. Of several JVMs
+ * that run the same program, those of the second one are families of their own, and so on: which server it was matters.
  */
 final class Threads {
     private static final int REMEMBERED = 50_000; // lest a program that names each thread anew fills the memory
@@ -43,7 +44,7 @@ final class Threads {
 
         Named(String name) {
             this.name = name;
-            family = "@" + familyOf(name);
+            family = "@" + familyOf(name) + Record.amongEqual;
         }
 
         /** In the record. */
