@@ -63,7 +63,7 @@ bench-traces: $(READY) ## reading and analysing millions of spans, workflows aga
 bench-reproduce: $(READY) ## real failures of Python programs from their logs, ablations, costs; ends with one JSON line
 	@$(BIN)/python -m benchmarks.reproduce
 
-bench-jvm: $(READY) ## real failures of JVM systems from their logs, costs; needs a JDK and Maven Central; ends with one JSON line
+bench-jvm: $(READY) ## real failures of JVM systems from their logs, costs; needs a JDK and Maven; ends with one JSON line
 	@$(BIN)/python -m benchmarks.jvm
 
 bench-drill: $(READY) ## planted bugs and correct look-alikes under drills, replay rates, overhead; ends with one JSON line

@@ -2,8 +2,8 @@
 
     python jvm/build.py [where the jar goes]
 
-Stands alone: it needs `javac` and, the first time, Maven Central or a mirror of it (CUTSET_MAVEN). Without one of
-them it says so and ends well: the rest of Cutset does without the jar. Nothing is done while the sources are the same.
+Stands alone: it needs `javac` and, the first time, Maven, which fetches ASM. Without one of them it says so and ends
+well: the rest of Cutset does without the jar. Nothing is done while the sources are the same.
 
 The jar goes into the JVMs of other people's programs, which may bring an ASM of their own: ours is called
 `cutset.asm` in it. Class files are Java 8's.
@@ -17,18 +17,18 @@ import struct
 import subprocess
 import sys
 import tempfile
-import urllib.request
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+
+from maven import NoSuchJarError, jars
 
 HERE = Path(__file__).resolve().parent
 JAR = HERE.parent / "src/cutset/reproduce/jvm/cutset-jvm.jar"
-MAVEN = os.environ.get("CUTSET_MAVEN", "https://repo.maven.apache.org/maven2")
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cutset/maven"
-LIBRARIES = {  # by path in a Maven repository: SHA-256
-    "org/ow2/asm/asm/9.8/asm-9.8.jar": "876eab6a83daecad5ca67eb9fcabb063c97b5aeb8cf1fca7a989ecde17522051",
-    "org/ow2/asm/asm-tree/9.8/asm-tree-9.8.jar": "14b7880cb7c85eed101e2710432fc3ffb83275532a6a894dc4c4095d49ad59f1",
-    "org/ow2/asm/asm-analysis/9.8/asm-analysis-9.8.jar": "e640732fbcd3c6271925a504f125e38384688f4dfbbf92c8622dfcee0d09edb9",  # noqa: E501
+ASM = {  # by coordinates: SHA-256
+    "org.ow2.asm:asm:9.8": "876eab6a83daecad5ca67eb9fcabb063c97b5aeb8cf1fca7a989ecde17522051",
+    "org.ow2.asm:asm-tree:9.8": "14b7880cb7c85eed101e2710432fc3ffb83275532a6a894dc4c4095d49ad59f1",
+    "org.ow2.asm:asm-analysis:9.8": "e640732fbcd3c6271925a504f125e38384688f4dfbbf92c8622dfcee0d09edb9",
 }
 RENAMED = (b"org/objectweb/asm/", b"cutset/asm/")
 MANIFEST = """\
@@ -52,12 +52,13 @@ def main(jar: Path = JAR) -> int:
         jar.touch()  # for make, which goes by times
         return 0
     try:
-        libraries = [library(path, sha256) for path, sha256 in LIBRARIES.items()]
-        classes = compiled(sources, libraries)
+        javac = found_javac()
+        libraries = fetched(ASM)
     except CannotBuildError as reason:
         kept = "the one that is there stays" if jar.exists() else "`cutset reproduce` will do Python programs only"
         sys.stderr.write(f"cutset-jvm.jar is not built, {kept}: {reason}\n")
         return 0
+    classes = compiled(javac, sources, libraries)
     for path in libraries:
         classes.update(_classes_in(path))
     content = {name.replace(RENAMED[0].decode(), RENAMED[1].decode()): renamed(code) for name, code in classes.items()}
@@ -68,10 +69,16 @@ def main(jar: Path = JAR) -> int:
     return 0
 
 
-def compiled(sources: list[Path], libraries: list[Path]) -> dict[str, bytes]:
-    javac = shutil.which("javac", path=os.pathsep.join(_java_folders()))
+def found_javac() -> str:
+    home = os.environ.get("JAVA_HOME")
+    folders = [*([str(Path(home) / "bin")] if home else []), os.environ.get("PATH", os.defpath)]
+    javac = shutil.which("javac", path=os.pathsep.join(folders))
     if javac is None:
         raise CannotBuildError("there is no `javac`; install a JDK of 11 or later, or set JAVA_HOME")
+    return javac
+
+
+def compiled(javac: str, sources: list[Path], libraries: list[Path]) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory(prefix="cutset-jvm-") as folder:
         options = ["--release", "8", "-Xlint:all,-options", "-encoding", "UTF-8", "-g", "-d", folder]
         class_path = os.pathsep.join(map(str, libraries))
@@ -81,22 +88,15 @@ def compiled(sources: list[Path], libraries: list[Path]) -> dict[str, bytes]:
         return {str(path.relative_to(folder)): path.read_bytes() for path in Path(folder).rglob("*.class")}
 
 
-def library(path: str, sha256: str) -> Path:
-    """A file of Maven Central, from the cache or fetched into it."""
-    kept = CACHE / path
-    if kept.exists() and hashlib.sha256(kept.read_bytes()).hexdigest() == sha256:
-        return kept
+def fetched(sha256_of: Mapping[str, str]) -> list[Path]:
     try:
-        with urllib.request.urlopen(f"{MAVEN}/{path}", timeout=60) as answer:  # noqa: S310 - whose address is the user's
-            content = answer.read()
-    except (OSError, ValueError) as error:
-        raise CannotBuildError(
-            f"{MAVEN}/{path} cannot be had ({error}); CUTSET_MAVEN names another repository"
-        ) from error
-    if hashlib.sha256(content).hexdigest() != sha256:
-        raise CannotBuildError(f"{MAVEN}/{path} is not the file that it should be")
-    _replace(kept, content)
-    return kept
+        libraries = jars(list(sha256_of))
+    except NoSuchJarError as error:
+        raise CannotBuildError(str(error)) from error
+    for path, sha256 in zip(libraries, sha256_of.values(), strict=True):
+        if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
+            raise CannotBuildError(f"{path} is not the file that it should be; remove it to fetch it again")
+    return libraries
 
 
 def renamed(class_file: bytes) -> bytes:
@@ -184,11 +184,6 @@ def _stamp_of(jar: Path) -> str | None:
             return archive.read(STAMP).decode()
     except (OSError, zipfile.BadZipFile, KeyError):
         return None
-
-
-def _java_folders() -> list[str]:
-    home = os.environ.get("JAVA_HOME")
-    return [*([str(Path(home) / "bin")] if home else []), os.environ.get("PATH", os.defpath)]
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ together, and with `unseen_` of the second:
 `paper_median_rounds` is the paper's (table 2) for the same ones, `all_median_rounds` of all that were reproduced, the
 paper's or not. `jvms` are the Java versions that workloads ran on.
 
-Then what the agent costs (`visit_ns`, `armed_ns`, `jar_kb`), what reading a program costs (`extract_seconds`,
+Before them, what the agent costs (`visit_ns`, `armed_ns`, `jar_kb`), what reading a program costs (`extract_seconds`,
 `graph_seconds`, by program), and how many of ANDURIL's published lists of observables are the same here
 (`published_lists_equal`). `--quick` leaves these out, and replays once.
 
@@ -26,7 +26,6 @@ what is known by then, `interrupted`, and exit code 130.
 """
 
 import argparse
-import importlib
 import json
 import statistics
 import sys
@@ -37,7 +36,10 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from benchmarks.jvm.costs import agent_costs
+from benchmarks.jvm.extract_cost import extract_costs
 from benchmarks.jvm.failures import CASES, PUBLISHED, JavaFailure, find_java, java_version, read_cases
+from benchmarks.jvm.graph_cost import graph_costs
 from benchmarks.reproduce.searching import Trial, run_trials
 from benchmarks.reproduce.summary import effort, to_table, truth
 
@@ -47,11 +49,6 @@ from cutset.reproduce.settings import ReproductionSettings
 PARTS = ("seen", "unseen")
 REPLAYS = 5
 LIMITS = ("rounds", "minutes", "replays", "all_minutes")
-COSTS = {
-    "costs": "agent_costs",
-    "extract_cost": "extract_costs",
-    "graph_cost": "graph_costs",
-}  # what measures, by module
 
 Results = dict[str, dict[str, Any]]  # by name of the case
 
@@ -74,6 +71,8 @@ def measure(options: argparse.Namespace, document: dict[str, Any]) -> None:
     deadline = begun + (options.all_minutes or inf) * 60
     cache = options.environments / "_analysed"
     trial = Trial(settings, options.environments, options.replays, deadline, cache)
+    if not options.quick:
+        measure_costs(document)
     runnable = {part: [case for case in cases if case.can_run()] for part, cases in options.known.items()}
     found: dict[str, Results] = {part: {} for part in runnable}
     try:
@@ -91,8 +90,6 @@ def measure(options: argparse.Namespace, document: dict[str, Any]) -> None:
         document["skipped"] = [case.name for case in every if case not in able]
         document |= summary(able, found, options.environments)
         document["left_out"] += [case.name for case in able if case.name not in document["found"]]
-    if not options.quick:
-        measure_costs(document, deadline)
 
 
 def summary(cases: Sequence[JavaFailure], found: Mapping[str, Results], environments: Path) -> dict[str, Any]:
@@ -122,22 +119,17 @@ def beside_the_paper(rounds: Mapping[str, int], results: Results) -> dict[str, A
     }
 
 
-def measure_costs(document: dict[str, Any], deadline: float) -> None:
-    for name in (*COSTS, "published_lists"):
-        there = PUBLISHED.is_dir() if name == "published_lists" else Path(__file__).with_name(f"{name}.py").exists()
-        if time.monotonic() > deadline or not there:
+def measure_costs(document: dict[str, Any]) -> None:
+    for measured in (agent_costs, extract_costs, graph_costs, published_lists):
+        name = measured.__name__
+        if measured is published_lists and not PUBLISHED.is_dir():
             document["left_out"].append(name)
             continue
         print(f"== {name}", flush=True)
         try:
-            document |= published_lists() if name == "published_lists" else _measured(name)
+            document |= measured()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one cost that cannot be measured does not hide the others
             document["errors"][name] = repr(error)
-
-
-def _measured(name: str) -> dict[str, Any]:
-    numbers: dict[str, Any] = getattr(importlib.import_module(f"benchmarks.jvm.{name}"), COSTS[name])()
-    return numbers
 
 
 def published_lists() -> dict[str, int]:

@@ -11,13 +11,12 @@ import subprocess
 import sys
 from typing import Any
 
-from benchmarks.jvm.maven import jars
-
 from cutset.reproduce.jvm.extract import extract
 from cutset.reproduce.jvm.tables import FILLED_IN, JvmProgram, read_tables
 from cutset.reproduce.oracle.expression import parse_oracle
 from cutset.reproduce.rounds.harness import Workload
 from cutset.reproduce.settings import FailureCase
+from jvm.maven import jars
 
 # By program: what is analysed; what else it needs to know of.
 PROGRAMS = {

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.jvm.maven import artifact, jars, overridden, read_coordinates
+from benchmarks.jvm.coordinates import artifact, overridden, read_coordinates
 from benchmarks.reproduce.cases import environment
 from benchmarks.reproduce.known import GroundTruth, ground_truth
 
@@ -22,6 +22,7 @@ from cutset.reproduce.jvm.front_end import JvmFrontEnd
 from cutset.reproduce.oracle.expression import Check, Oracle, parse_oracle
 from cutset.reproduce.rounds.harness import Workload
 from cutset.reproduce.settings import FailureCase
+from jvm.maven import jars
 
 CASES = Path(__file__).parent / "cases"
 PUBLISHED = Path("../shared/data/anduril-logs")

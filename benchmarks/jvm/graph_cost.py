@@ -12,8 +12,6 @@ import subprocess
 import sys
 import time
 
-from benchmarks.jvm.maven import jars
-
 from cutset.reproduce.graph.distances import reaches
 from cutset.reproduce.jvm.causal import causal_graph
 from cutset.reproduce.jvm.extract import extract
@@ -24,6 +22,7 @@ from cutset.reproduce.logs.statements import LogStatement
 from cutset.reproduce.oracle.expression import parse_oracle
 from cutset.reproduce.rounds.harness import Workload
 from cutset.reproduce.settings import FailureCase
+from jvm.maven import jars
 
 # By program: how many messages are explained; what is analysed; what else it needs to know of.
 PROGRAMS = {

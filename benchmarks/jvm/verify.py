@@ -24,7 +24,6 @@ from benchmarks.jvm.failures import (
     read_cases,
     with_arguments,
 )
-from benchmarks.jvm.maven import CACHE
 
 from cutset.model.reproduction.event import OracleAnswer
 from cutset.model.reproduction.site import SiteFault
@@ -35,6 +34,7 @@ from cutset.reproduce.oracle.expression import judge
 from cutset.reproduce.rounds.harness import ArmedRound
 from cutset.reproduce.rounds.runner import RoundRecord, how_it_ended, run_round
 from cutset.reproduce.settings import FailureCase
+from jvm.maven import CACHE
 
 ENVIRONMENTS = Path(tempfile.gettempdir(), "cutset-case-environments")
 ANALYSED = ENVIRONMENTS / "_analysed"  # what was read of programs

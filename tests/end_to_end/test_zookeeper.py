@@ -1,4 +1,4 @@
-"""A failure of ZooKeeper (ZOOKEEPER-3006), searched for as the benchmark does. Needs a JDK and Maven Central."""
+"""A failure of ZooKeeper (ZOOKEEPER-3006), searched for as the benchmark does. Needs a JDK and Maven."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.jvm.failures import CASES, has_jdk, read_case
-from benchmarks.jvm.maven import NoSuchJarError, jars
+from jvm.maven import NoSuchJarError, jars
 from tests.samples.java_samples import built_jar
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +20,7 @@ def test_the_true_cause_is_found_by_the_failure_log_and_replays(tmp_path: Path) 
     try:
         jars(read_case(CASES / "seen" / CASE).jars)
     except NoSuchJarError as error:
-        pytest.skip(f"there is no Maven Central: {error}")
+        pytest.skip(f"ZooKeeper cannot be had: {error}")
     built_jar()
     options = ["--cases", CASE, "--quick", "--rounds", "12", "--minutes", "5", "--environments", tmp_path]
     command = [sys.executable, "-m", "benchmarks.jvm", *options]

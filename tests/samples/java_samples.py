@@ -22,7 +22,7 @@ def built_jar() -> Path:
     if shutil.which("javac"):
         subprocess.run([sys.executable, str(ROOT / "jvm/build.py")], check=True)
     if not JAR.exists():
-        pytest.skip("there is no cutset-jvm.jar, and no javac or no Maven Central to build it")
+        pytest.skip("there is no cutset-jvm.jar, and no javac or no Maven to build it")
     return JAR
 
 

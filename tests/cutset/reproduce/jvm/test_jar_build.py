@@ -46,7 +46,29 @@ def test_without_a_compiler_it_says_so_and_keeps_what_is_there(tmp_path: Path):
     assert (tmp_path / "old.jar").read_bytes() == b"old"
 
 
-def test_without_a_repository_it_says_so(tmp_path: Path):
-    said = build(tmp_path / "a.jar", CUTSET_MAVEN="http://127.0.0.1:9", XDG_CACHE_HOME=str(tmp_path))
-    assert "http://127.0.0.1:9/org/ow2/asm/asm/9.8/asm-9.8.jar cannot be had" in said
+def test_without_maven_it_says_so(tmp_path: Path):
+    env = {"PATH": str(only_javac(tmp_path)), "JAVA_HOME": "", "XDG_CACHE_HOME": str(tmp_path)}
+    assert "there is no `mvn` to fetch org.ow2.asm:asm:9.8" in build(tmp_path / "a.jar", **env)
     assert not (tmp_path / "a.jar").exists()
+
+
+def test_an_asm_that_is_not_the_one_it_should_be_is_not_used(tmp_path: Path):
+    for name in ("asm", "asm-tree", "asm-analysis"):
+        kept = tmp_path / f"cutset/maven/org/ow2/asm/{name}/9.8/{name}-9.8.jar"
+        kept.parent.mkdir(parents=True)
+        kept.write_bytes(b"another")
+    env = {"PATH": str(only_javac(tmp_path)), "JAVA_HOME": "", "XDG_CACHE_HOME": str(tmp_path)}
+    said = build(tmp_path / "a.jar", **env)
+    assert "asm-9.8.jar is not the file that it should be; remove it" in said
+    assert not (tmp_path / "a.jar").exists()
+
+
+def only_javac(folder: Path) -> Path:
+    """A PATH that has nothing but a compiler."""
+    javac = shutil.which("javac")
+    if javac is None:
+        pytest.skip("there is no javac")
+    path = folder / "path"
+    path.mkdir()
+    (path / "javac").symlink_to(javac)
+    return path

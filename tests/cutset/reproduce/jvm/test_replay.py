@@ -1,16 +1,15 @@
 """A small queue on disk, which accepts nothing any more once the third write of its index has failed."""
 
-import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from jvm.maven import NoSuchJarError, jars
 from tests.samples.java_samples import java_site
 
 from cutset.errors import UsageError
@@ -24,9 +23,7 @@ from cutset.reproduce.settings import FailureCase
 
 DISK_FULL = 'java.io.IOException("No space left on device")'
 WRITE = "queue.DiskQueue::writeIndex::FileWriter.<init>"
-MAVEN = os.environ.get("CUTSET_MAVEN", "https://repo.maven.apache.org/maven2")
-JUNIT = "org/junit/platform/junit-platform-console-standalone/1.10.2/junit-platform-console-standalone-1.10.2.jar"
-JUNIT_SHA256 = "a1de557821293ce903c213c694165fff532cf92081bac4238b9e05b35f04f43f"
+JUNIT = "org.junit.platform:junit-platform-console-standalone:1.10.2"
 
 Compiled = Callable[..., Path]
 
@@ -155,14 +152,7 @@ def test_the_generated_test_fails_until_the_bug_is_fixed(script: Path, tmp_path:
 
 
 def _junit() -> Path:
-    """From Maven Central, once."""
-    cached = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cutset/maven" / JUNIT
-    if not cached.exists():
-        try:
-            content = urllib.request.urlopen(f"{MAVEN}/{JUNIT}", timeout=60).read()
-        except OSError as error:
-            pytest.skip(f"JUnit cannot be had from {MAVEN}: {error}")
-        assert hashlib.sha256(content).hexdigest() == JUNIT_SHA256
-        cached.parent.mkdir(parents=True, exist_ok=True)
-        cached.write_bytes(content)
-    return cached
+    try:
+        return jars([JUNIT])[0]
+    except NoSuchJarError as error:
+        pytest.skip(f"JUnit cannot be had: {error}")
