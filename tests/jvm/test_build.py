@@ -8,9 +8,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.samples.java_samples import ROOT
+from tests.samples.java_samples import ROOT, built_jar
 
 BUILD = ROOT / "jvm/build.py"
+
+
+@pytest.fixture(scope="module")
+def jar() -> Path:
+    return built_jar()
 
 
 def build(jar: Path, **env: str) -> str:
