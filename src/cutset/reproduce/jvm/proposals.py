@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from cutset.model.reproduction.log import LogRecord
@@ -12,7 +13,11 @@ from cutset.reproduce.jvm.class_path import classes_of
 
 _FRAME = re.compile(r"\s*at (?:\S*/)?([\w$.]+)\.[\w$<>]+\(")  # `at java.base/java.io.File.open(File.java:1)`
 
-ClassIndex = Mapping[str, Sequence[tuple[str, str]]]  # by simple name: full name and entry
+
+@dataclass(frozen=True)
+class _Index:
+    classes: Mapping[str, Sequence[tuple[str, str]]]  # by simple name: full name and entry
+    packages: Mapping[str, Sequence[str]]  # entries with classes in them
 
 
 def proposed_sources(
@@ -24,7 +29,7 @@ def proposed_sources(
     """The likeliest first: class folders, as of one's own build, before jars; the place of the main class last."""
     index = _index(search_path)
     logged = Counter(entry for record in records for entry in _named(record, index))
-    main = {entry for name in modules[:1] for full, entry in index.get(_simple(name), ()) if full == name}
+    main = {entry for name in modules[:1] for full, entry in index.classes.get(_simple(name), ()) if full == name}
     ranked = sorted(logged, key=lambda entry: (entry in main, Path(entry).is_file(), -logged[entry], entry))
     return [
         ProposedSource(entry, f"the failure log names its classes in {count(logged[entry], 'entry')}")
@@ -32,26 +37,30 @@ def proposed_sources(
     ]
 
 
-def _index(search_path: Sequence[str]) -> ClassIndex:
-    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+def _index(search_path: Sequence[str]) -> _Index:
+    classes: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    packages: dict[str, dict[str, None]] = defaultdict(dict)
     for entry in search_path:
         for name in classes_of(entry):
-            found[_simple(name)].append((name, entry))
-    return found
+            classes[_simple(name)].append((name, entry))
+            packages[name.rpartition(".")[0]][entry] = None
+    return _Index(classes, {package: list(entries) for package, entries in packages.items()})
 
 
-def _named(record: LogRecord, index: ClassIndex) -> set[str]:
-    """Entries, once for each log entry: loggers are named like classes, and frames have them."""
+def _named(record: LogRecord, index: _Index) -> set[str]:
+    """Entries, once for each log entry: loggers are named like classes or packages, and frames have classes."""
     frames = [match[1] for line in record.traceback if (match := _FRAME.match(line))]
     return {entry for name in filter(None, [record.logger, *frames]) for entry in _entries(name, index)}
 
 
-def _entries(name: str, index: ClassIndex) -> list[str]:
-    """Those with a class of this very name, else of one that it may be short for."""
-    alike = index.get(_simple(name), ())
-    return [entry for full, entry in alike if full == name] or [
-        entry for full, entry in alike if _is_short_for(name, full)
-    ]
+def _entries(name: str, index: _Index) -> Sequence[str]:
+    """Those with a class of this very name, else of one that it may be short for, else those with such a package."""
+    alike = index.classes.get(_simple(name), ())
+    return (
+        [entry for full, entry in alike if full == name]
+        or [entry for full, entry in alike if _is_short_for(name, full)]
+        or index.packages.get(name, ())
+    )
 
 
 def _is_short_for(name: str, full: str) -> bool:

@@ -28,6 +28,13 @@ def test_a_jar_is_in_question_if_the_log_names_its_classes(entries: list[str], l
     assert (found.name, found.why) == (entries[1], "the failure log names its classes in 2 entries")
 
 
+@pytest.mark.parametrize(("logger", "jars"), [("org.apache.zookeeper.server", [1]), ("io.netty", []), ("", [])])
+def test_loggers_may_be_named_like_packages(entries: list[str], logger: str, jars: list[int]) -> None:
+    found = proposed_sources([record(logger)], (), ("Workload",), entries)
+
+    assert [each.name for each in found] == [entries[at] for at in jars]
+
+
 def test_a_class_of_the_very_name_counts_before_one_that_it_is_short_for(entries: list[str], tmp_path: Path) -> None:
     folder = class_folder(tmp_path / "project", "classes.Workload", "org.Workload")  # as where the class path has `.`
 
