@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child")
@@ -19,6 +20,8 @@ def lacking(binaries: Path, *, built: bool) -> str:
         return "Go is not installed, and the control plane is not built yet (go.mod says which version it takes)"
     if os.geteuid() != 0:
         return "network namespaces need root"
+    if Path(sys.prefix).is_relative_to("/tmp"):  # noqa: S108 -- of the pods
+        return f"{sys.prefix} is in /tmp, where pods have a folder of their own: clone to somewhere else"
     for program in ("ip", "unshare"):
         if on_path(program) is None:
             return f"`{program}` is not installed"
