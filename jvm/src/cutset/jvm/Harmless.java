@@ -44,13 +44,18 @@ public final class Harmless {
     public static boolean is(String owner, String name) {
         if (owner.startsWith("[")) return true; // `clone` of an array
         if (BUT_CALLS.contains(owner + "." + name)) return false;
-        if (CLASSES.contains(owner) || soundsThrown(owner)) return true;
+        if (CLASSES.contains(owner) || soundsThrown(owner) || soundsLogging(owner)) return true;
         if (owner.startsWith("java/util/") && owner.indexOf('/', 10) < 0) return !NO_COLLECTIONS.contains(owner);
         return startsWithAny(owner, PACKAGES) && !startsWithAny(owner, BUT_PACKAGES);
     }
 
     private static boolean soundsThrown(String owner) {
         return owner.endsWith("Exception") || owner.endsWith("Error") || owner.endsWith("Throwable");
+    }
+
+    /** Servers and frameworks have log APIs of their own, which look alike. */
+    private static boolean soundsLogging(String owner) {
+        return owner.contains("/logging/") || owner.endsWith("LoggerFactory") || owner.endsWith("LogFactory");
     }
 
     private static boolean startsWithAny(String text, String[] beginnings) {

@@ -29,7 +29,7 @@ MOST_EXCEPTIONS = 4  # per site: what comes later is guesswork
 _ASTRAY = 1  # an exception that does not lead to a message of the failure log, as far as is known
 _GUESSED = 2  # one that nobody declares, and no stack trace shows there
 _ELSEWHERE = 1  # one that a stack trace of the failure log shows arising at another site
-_UNLIKELY = 2  # one that depends on nothing that changes between runs
+_UNLIKELY = 2  # one that depends on nothing that changes between runs, as most of those that nobody has to declare
 _OTHER_WORDS = 10  # one that does not say what, for all that the failure log tells, some exception has said
 _FOREIGN = 2  # one of other code, where Java's own is called
 
@@ -75,7 +75,7 @@ def likely_exceptions(
             + _ASTRAY * bool(wanted and not types.is_any(kind, wanted))
             + _ELSEWHERE * (effect in words.shown)
             + _OTHER_WORDS * (bool(words.unplaced) and message not in words.unplaced and effect not in words.shown)
-            + _UNLIKELY * (kind in UNLIKELY and kind not in named)
+            + _UNLIKELY * (kind not in named and (kind in UNLIKELY or types.is_unchecked(kind)))
             + _FOREIGN * (_is_of_java(call.owner) and not _is_of_java(kind) and not types.is_abstract(call.owner))
         )
         if types.can_be_made(kind) and not is_of_another_kind(kind, call.owner, call.name):

@@ -79,3 +79,13 @@ def test_what_the_program_itself_decides_is_unlikely_unless_the_log_names_it():
     assert likely_exceptions(call, (), (), NOTHING, TYPES)[0].cost == 2
     words = said("java.lang.ClassNotFoundException: a.Driver")
     assert likely_exceptions(call, (), (), words, TYPES)[0].cost == 0
+
+
+def test_what_is_declared_though_nobody_has_to_is_unlikely_unless_the_log_names_it():
+    refused = "com.shop.RefusedException"
+    types = ExceptionTypes(program_of({}, {refused: ["java.lang.RuntimeException"]}))
+    pay = OutsideCall("com.shop.Bank", "pay", (refused, IO))
+    io, unchecked = likely_exceptions(pay, (), (), NOTHING, types)
+    assert (io.text, io.cost) == ('java.io.IOException("Input/output error")', 0)
+    assert (unchecked.text, unchecked.cost) == (f'{refused}("injected")', 3)
+    assert likely_exceptions(pay, (), (), said(f"no payment: {refused}: later"), types)[0].text == f'{refused}("later")'

@@ -110,4 +110,8 @@ class Talk {
             return PREFIX == null ? text : PREFIX + text;
         }
     }
+
+    static Log container() {
+        return container.logging.LogFactory.getLog(Talk.class);
+    }
 }
