@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from cluster.requirements import lacking, on_path, refused_by_kernel
+from cluster.requirements import hidden_from_pods, lacking, on_path, refused_by_kernel
 
 HERE = Path(__file__).parent
 ISTIO_VERSION = "1.31.0"  # of the commit in go.mod, on its release branch: Istio's module has no such tag
@@ -178,7 +178,7 @@ def main(command: list[str]) -> int:
     if named and left:  # never built into: it is somebody else's
         print(f"error: CLUSTER_BIN={named} lacks {', '.join(left)}", file=sys.stderr)
         return 1
-    if reason := lacking(place, built=not left):
+    if reason := lacking(place, built=not left) or hidden_from_pods():
         print(f"skipped: {reason}")
         return 0
     try:

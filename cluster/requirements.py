@@ -20,8 +20,6 @@ def lacking(binaries: Path, *, built: bool) -> str:
         return "Go is not installed, and the control plane is not built yet (go.mod says which version it takes)"
     if os.geteuid() != 0:
         return "network namespaces need root"
-    if Path(sys.prefix).is_relative_to("/tmp"):  # noqa: S108 -- of the pods
-        return f"{sys.prefix} is in /tmp, where pods have a folder of their own: clone to somewhere else"
     for program in ("ip", "unshare"):
         if on_path(program) is None:
             return f"`{program}` is not installed"
@@ -31,6 +29,11 @@ def lacking(binaries: Path, *, built: bool) -> str:
     if not unpacked and on_path("iptables") is None and (on_path("apt-get") is None or on_path("dpkg") is None):
         return "`iptables` is not installed"
     return ""
+
+
+def hidden_from_pods() -> str:
+    """What is installed here is to be found in pods, too; some have a /tmp of their own. Empty if it is found."""
+    return f"{sys.prefix} is in /tmp, where pods see only their own" if Path(sys.prefix).is_relative_to("/tmp") else ""
 
 
 def iptables_environment(binaries: Path) -> dict[str, str]:

@@ -1,13 +1,11 @@
-import os
 import sys
-from pathlib import Path
 
 import pytest
-
-from cluster.requirements import lacking
+from cluster.requirements import hidden_from_pods
 
 
 def test_what_pods_would_not_see_is_said(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(sys, "prefix", "/tmp/clone/.venv")
-    assert lacking(Path("nowhere"), built=True).startswith("/tmp/clone/.venv is in /tmp")
+    assert hidden_from_pods().startswith("/tmp/clone/.venv is in /tmp")
+    monkeypatch.setattr(sys, "prefix", "/home/ada/clone/.venv")
+    assert not hidden_from_pods()
