@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 from cutset.model.reproduction.log import LogRecord
 from cutset.model.reproduction.result import LogAgreement, LogLine
+from cutset.reproduce.logs.batches import comes_and_goes
 from cutset.reproduce.logs.difference import LogEntry, by_family, difference, keyed
 from cutset.reproduce.logs.values import other_words, sanitise, steady_values
 
@@ -54,7 +55,7 @@ def agreement_with(
     many messages they lack or add in all; lines are those of the first run."""
     usual, *others = map(_log, good)
     failed = _log(failure)
-    noise = {entry.key for other in others for only in _apart(usual, other) for entry in only}
+    is_noise = comes_and_goes({entry.key for other in others for only in _apart(usual, other) for entry in only})
     orderly = _orderly([usual, *others])
     steady = steady_values([_texts(log) for log in (usual, *others)])
 
@@ -62,12 +63,12 @@ def agreement_with(
         return {key: {steady(key, in_our_words(text)) for text in texts} for key, texts in _texts(log).items()}
 
     def changes(log: _Log) -> tuple[set[str], set[str]]:
-        lost, new = ({entry.key for entry in only} - noise for only in _apart(usual, log))
+        lost, new = ({entry.key for entry in only if not is_noise(entry.key)} for only in _apart(usual, log))
         return lost, new
 
     def entries(log: _Log, in_our_words: Callable[[str], str] = str) -> Counter[tuple[str, str | None]]:
         told = ((entry.key, steady(entry.key, in_our_words(_text_of(log, entry)))) for entry in log.entries)
-        return Counter(entry for entry in told if entry[0] not in noise)
+        return Counter(entry for entry in told if not is_noise(entry[0]))
 
     def apart(one: Counter[tuple[str, str | None]], other: Counter[tuple[str, str | None]]) -> int:
         return (one - other).total() + (other - one).total()
@@ -80,12 +81,12 @@ def agreement_with(
     by_chance = max((apart(entries(usual), entries(other)) for other in others), default=0)
 
     def differing(
-        run: _Log, run_values: _Values, before: int, chance: Collection[str]
+        run: _Log, run_values: _Values, before: int, is_chance: Callable[[str], bool]
     ) -> tuple[set[str], set[str], set[str]]:
         """What the run lacks, what it adds, and what both have, but not alike."""
         run_lost, run_new = changes(run)
         early = _said_by(run, before)
-        elsewhere = early & _said_before([entry for entry in news if entry.key not in chance], failed)
+        elsewhere = early & _said_before([entry for entry in news if not is_chance(entry.key)], failed)
         often, as_often = (Counter(entry.key for entry in log.entries) for log in (run, failed))
         lacking, added = (new - run_new) | (run_lost - lost), (run_new - new - early) | (lost - run_lost)
         unlike = lacking & added
@@ -93,11 +94,11 @@ def agreement_with(
         unlike |= {entry.key for only in _apart(failed, run) for entry in only if entry.family in orderly}
         unlike |= {key for key, texts in run_values.items() if texts != failed_values.get(key, texts)}
         unlike -= {key for key in elsewhere if often[key] == as_often[key]}
-        unlike -= lacking | added | noise
+        unlike = {key for key in unlike - lacking - added if not is_noise(key)}
         run_reasons = _reasons(run)
         lacking |= {key for key in unlike if run_reasons.get(key) != reasons.get(key)}
         unlike -= lacking
-        return lacking.difference(chance), added.difference(chance), unlike.difference(chance)
+        return lacking, added, unlike
 
     def said_otherwise(run_values: _Values) -> Iterator[LogEntry]:
         """Entries of the failure log whose values the run does not have."""
@@ -109,9 +110,13 @@ def agreement_with(
         logs = [_log(run.records) for run in runs]
         told = [values(log) for log in logs]
         steadily = [{key: texts for key, texts in each.items() if _alike(key, told)} for each in told]
-        differ = [differing(log, each, run.before, chance) for log, each, run in zip(logs, steadily, runs, strict=True)]
-        lacking, added, unlike = (set.intersection(*each) for each in zip(*differ, strict=True))
-        first = logs[0]
+        is_chance, first = comes_and_goes(chance), logs[0]
+        differ = [
+            differing(log, each, run.before, is_chance) for log, each, run in zip(logs, steadily, runs, strict=True)
+        ]
+        lacking, added, unlike = (
+            {key for key in set.intersection(*each) if not is_chance(key)} for each in zip(*differ, strict=True)
+        )
         only_failed, only_run = _apart(failed, first)
         not_alike = [*said_otherwise(told[0]), *only_failed]
         run_lost, run_new = changes(first)

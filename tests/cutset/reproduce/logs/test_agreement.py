@@ -222,3 +222,12 @@ def test_what_is_shown_is_what_is_counted(good, other, failure, run):
     assert unlike == len(found.lacking) + len(found.added)
     back, back_unlike = agreement(good, run, failure, other)
     assert (back_unlike, back.explained) == (unlike, found.explained)
+
+
+def test_what_is_done_together_otherwise_each_time_contradicts_nothing():
+    one, other = ["up", "removed [a, b]", "removed [c]", "down"], ["up", "removed [a]", "removed [b, c]", "down"]
+    failure = ["up", "removed [b]", "removed [c, a]", "order is lost", "down"]
+    run = ["up", "removed [a, b, c]", "order is lost", "down"]
+    assert agreement(one, failure, run, other) == (LogAgreement(explained=1), 0)
+    found, unlike = agreement(one, [*failure[:2], "removed [x]", *failure[3:]], run, other)
+    assert (unlike, found.lacking) == (1, (LogLine(3, "removed [x]"),))
