@@ -50,3 +50,9 @@ def test_files_of_the_run_are_no_part_of_a_family(jar: Path, compiled: Callable[
     named = [f"refresh-{tmp_path}/data/1", "/config/changes-thread"]
     told = subprocess.run([*command, *named], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert told.splitlines() == ["refresh-*", "/config/changes-thread"]
+
+
+def test_which_thread_of_an_executor_it_is_is_no_part_of_a_family(jar: Path, compiled: Callable[..., Path]):
+    command = ["java", "-cp", f"{compiled('families', '-cp', str(jar))}:{jar}", "cutset.jvm.agent.Executors"]
+    told = subprocess.run([*command, "shop-utility-2", "sync:3"], capture_output=True, text=True, check=True).stdout
+    assert told.splitlines() == ["@shop-utility-*", "@sync:3", "@my shop-utility-2", "@my sync:3"]

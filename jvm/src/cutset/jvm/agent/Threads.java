@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
  *
  * <p>A family is told by the thread's name without what is in parentheses, and without what is another in the next
  * run: numbers that say which thread of a pool it is, ports, times and other large numbers, identifiers, and
- * files of the run.
+ * files of the run. Which of an executor's threads it is never counts, whatever they are called.
  * Numbers that a program gives to its parts stay: {@code SyncThread:3}, {@code QuorumPeer[myid=1]}. Of several JVMs
  * that run the same program, those of the second one are families of their own, and so on: which server it was matters.
  */
@@ -25,6 +25,8 @@ final class Threads {
             Pattern.compile("(?i)((?:thread|worker|handler|exec|executor|scheduler|pool|timer|group)[-_# ]?)\\d+");
     private static final Pattern OF_LOOPS = Pattern.compile("(?i)(group-)\\*-\\d+"); // Netty's event loops
     private static final Pattern OF_JETTY = Pattern.compile("\\bqtp\\d+-\\d+");
+    private static final Pattern LAST = Pattern.compile("([-_# ])\\d+$");
+    private static final String EXECUTOR = "java.util.concurrent.ThreadPoolExecutor";
     /** Where the system has its ephemeral ports, there begin the numbers that nobody gives by hand. Their sign is chance. */
     private static final Pattern LARGE = Pattern.compile("(?:(?<![A-Za-z0-9*)\\]])-)?(?<!\\d)"
             + "(?:\\d{6,}|[4-9]\\d{4}|3[3-9]\\d{3}|32[89]\\d\\d|327[7-9]\\d|3276[89])(?!\\d)");
@@ -42,9 +44,11 @@ final class Threads {
         final String family; // with its `@`, as in contexts
         private int number;
 
-        Named(String name) {
+        Named(String name, boolean isOfExecutor) {
             this.name = name;
-            family = "@" + familyOf(name) + Record.amongEqual;
+            String family = familyOf(name);
+            if (isOfExecutor) family = LAST.matcher(family).replaceAll("$1*");
+            this.family = "@" + family + Record.amongEqual;
         }
 
         /** In the record. */
@@ -58,10 +62,16 @@ final class Threads {
         String name = Thread.currentThread().getName();
         Named known = KNOWN.get(name);
         if (known != null) return known;
-        Named made = new Named(name);
+        Named made = new Named(name, isOfExecutor());
         if (KNOWN.size() > REMEMBERED) return made;
         known = KNOWN.putIfAbsent(name, made);
         return known == null ? made : known;
+    }
+
+    private static boolean isOfExecutor() {
+        for (StackTraceElement frame : new Throwable().getStackTrace())
+            if (frame.getClassName().equals(EXECUTOR) && frame.getMethodName().equals("runWorker")) return true;
+        return false;
     }
 
     static String familyOf(String name) {
