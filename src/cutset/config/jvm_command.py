@@ -82,7 +82,7 @@ def find_command(given: GivenCommand) -> WorkloadCommand:
     java = _java(given, folder)
     words = (java if runs_java else find_program(given.words[0], given.env, folder), *given.words[1:])
     refuse_old_java(java)
-    more = [entry for text in given.class_path for entry in split_class_path(text, folder)]
+    more = [entry for text in given.class_path for entry in _told(text, folder)]
     if not runs_java:
         return WorkloadCommand(words, java, _of_script(words[0], more), (), ())
     command = parse_java(words, folder)
@@ -104,11 +104,17 @@ def _java(given: GivenCommand, folder: Path) -> str:
     return find_java(str(Path(home, "bin/java")) if home else None)
 
 
+def _told(class_path: str, folder: Path) -> list[str]:
+    entries = split_class_path(class_path, folder)
+    if not any(map(os.path.exists, entries)):
+        written = quoted(absolute_entries(class_path, folder))
+        raise UsageError(f"Nothing of the class path is there: {written}", hint="Correct `--class-path`")
+    return entries
+
+
 def _of_script(program: str, entries: Sequence[str]) -> tuple[str, ...]:
     if found := with_manifests(entries):
         return tuple(found)
-    if entries:
-        raise UsageError(f"Nothing of the class path is there: {quoted(entries)}", hint="Correct `--class-path`")
     tool = _BUILD_TOOLS.get(Path(program).name, "")
     raise UsageError(
         f"It cannot be told which class path `{program}` gives to the JVMs that it starts",

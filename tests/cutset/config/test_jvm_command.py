@@ -122,6 +122,12 @@ def test_a_start_script_is_told_its_class_path(folder: Path, java: str) -> None:
     assert "dependency:build-classpath" in error.value.hint
 
 
+def test_a_class_path_with_nothing_there_is_refused_of_any_command(folder: Path, java: str) -> None:
+    with pytest.raises(UsageError, match=r"Nothing of the class path is there: `\S+/absent.jar`, `\S+/libs/\*`"):
+        found("java -cp work Workload", java, folder, "lib/*", "absent.jar:libs/*")
+    assert found("java -cp work Workload", java, folder, "absent.jar:lib/*").search_path[1:]
+
+
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [

@@ -19,6 +19,7 @@ _VARIABLE = re.compile(
     | \b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}[ ](?=\d)
     | (?:(?<=\d[ ])|(?<=\*[ ]))(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b
     | \b\d+(?:\.\d+)+(?:[-+~]\w[\w.]*)+                                      # version
+    | (?<=\$\$)Lambda(?:\$\d+)?/\w+(?:@\w+)?                                # class that a JVM makes
     | (?<![\w*])[-+](?=[.]?\d)                                              # sign
     | \b[^\W\d]*\d\w*                                                       # number, size, identifier
     """,
@@ -37,6 +38,7 @@ def sanitise(message: str) -> str:
 _FLEETING = re.compile(
     r"""
     \b[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b                 # UUID
+    | (?<=\$\$)Lambda(?:\$\d+)?/\w+(?:@\w+)?                                # class that a JVM makes, and its object
     | \b0x[0-9A-Fa-f]{1,32}\b                                              # object
     | \.\.\.[x0-9A-Fa-f]{1,32}\b                                            # one whose text was shortened
     | \b\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?   # time

@@ -22,6 +22,8 @@ from cutset.reproduce.logs.values import lasting, other_words, sanitise, steady_
         ("can't reach user's queue 'mail'", "can't reach user's queue *"),
         ("mail to ann@example.org bounced", "mail to * bounced"),
         ("os.version=6.1.0-18-generic, 2.0-SNAPSHOT", "os.version=*"),
+        ("by Shop$$Lambda$92/0x00007fde70087000@5d740a0f", "by Shop$$*"),
+        ("by Shop$$Lambda/0x000077a10c00a3f8@1b2c6ec2", "by Shop$$*"),  # Java 21 and later
     ],
 )
 def test_what_differs_between_runs_is_replaced(message, expected):
