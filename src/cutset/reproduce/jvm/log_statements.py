@@ -29,6 +29,7 @@ _PREFIXES = 3  # one after the other
 _PLACE = re.compile(
     r"(?P<logger>[\w.$~-]*?)(?P<file>(?<![\w$])[\w$-]+\.(?:java|scala|kt|groovy|clj))?(?:@|:|\()(?P<line>\d+)\)?"
     r"|(?P<name>[\w.$~-]+) \((?P<source>[\w$-]+\.\w+):[^()]+\((?P<number>\d+)\)\)"
+    r"|(?P<type>[\w.$]+)\.[\w$<>]+\((?P<of>[\w$-]+\.\w+):(?P<at>\d+)\)"  # as in stack traces
 )
 
 
@@ -89,10 +90,10 @@ def _place(logger: str) -> tuple[str, str, int]:
     found = _PLACE.fullmatch(logger)
     if not found:
         return logger, "", 0
-    name = (found["name"] or found["logger"] or "").rstrip(".")
-    file = found["source"] or found["file"]
+    name = (found["name"] or found["type"] or found["logger"] or "").rstrip(".")
+    file = found["source"] or found["of"] or found["file"]
     stem = file.rpartition(".")[0] if file else simple(name).partition("$")[0]
-    return name, stem, int(found["number"] or found["line"])
+    return name, stem, int(found["number"] or found["at"] or found["line"])
 
 
 def _whole_name(logger: str, known: Mapping[str, Sequence[str]]) -> str:

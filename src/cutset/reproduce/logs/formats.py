@@ -16,6 +16,7 @@ from cutset.reproduce.logs.levels import LEVELS, usual_level
 
 _SAMPLE = 5_000  # lines of a log that decide on its formats
 _DOMINANT = 0.8  # of the lines that any format explains: a stricter format that explains fewer does so by accident
+_COMMON = 0.5  # of them: what explains as many does not do so by accident; other lines may be of longer messages
 _ACCIDENT = 0.2  # of them: what explains fewer may do so by accident
 
 _NAMES = "|".join(sorted(LEVELS, key=len, reverse=True))
@@ -38,7 +39,7 @@ _WORDS = {
     "time": rf"\[?{_TIME}\]?",
     "level": rf"(?:[\[(<] {{0,9}})?{_LEVEL}(?: {{0,9}}[\])>])?",
     "level:": rf"\[?{_LEVEL}\]?:{_GAP}",
-    "[thread]": r"\[(?P<thread>[^\]]*)\]",
+    "[thread]": r"\[(?P<thread>(?:[^\[\]]|\[[^\[\]]*\])*)\]",  # as in `[client[3b6ddd1d]-io-3]`
     "(thread)": r"\((?P<thread>[^)]*)\)",
     "[thread:class@line]": r"\[(?P<thread>.*):(?P<logger>[^\s:@\]]+@\d+)\]",
     "[thread:place]": r"\[(?P<thread>[^\]]*):[^\s:@\]]+@\d+\]",
@@ -107,6 +108,8 @@ _OTHER_PATTERNS = (
     rf"\[{_TIME}\]\[{_LEVEL} *\]\[(?P<logger>[^\]\s]+) *\](?:{_GAP})?(?P<message>.*)",  # Elasticsearch
     rf"\[{_TIME}\] {_LEVEL} (?P<message>.*) \((?P<logger>[A-Za-z_][\w$-]*(?:\.[\w$-]+)+(?::\d+)?)\)",  # Kafka
     rf"{_TIME} \| {_LEVEL} *\| (?P<message>.*) \| (?P<logger>[\w.$]+) \| (?P<thread>[^|]*)",  # Karaf
+    # Flume, as a stack trace has the place
+    rf"{_TIME} \((?P<thread>[^)]{{1,200}})\) \[{_LEVEL} *- (?P<logger>[\w.$<>]+\([^()]{{1,200}}\))\] (?P<message>.*)",
     rf"{_MONTH} \d{{1,2}}, \d{{4}},? {_CLOCK}(?:\s[AP]M)? (?P<logger>\S+)(?: \S+)? {_LEVEL}: (?P<message>.*)",  # JUL
     rf"(?:\S{{1,99}} \S{{1,99}} \S{{1,99}} )?\[{_TIME}\] (?P<message>\"[A-Z]{{3,10}} .*)",  # requests: Django, gunicorn
 )
@@ -130,7 +133,7 @@ def choose_formats(logs: Iterable[Sequence[str]]) -> LogFormats:
         found = set().union(*(explained[form] for form in forms))
         return sum(line in found for line in among) / of_all if of_all else 1.0
 
-    strict = sorted((form for form in _STRICT if explained[form]), key=lambda form: share(form) < _DOMINANT)
+    strict = sorted((form for form in _STRICT if explained[form]), key=lambda form: share(form) < _COMMON)
     usual = [form for form in strict if share(form) >= _ACCIDENT]
     own_levels = [_WITH_OWN_LEVELS[form] for form in usual if form in _WITH_OWN_LEVELS]
     explained |= {form: {line for line in lines if form(line)} for form in own_levels}

@@ -58,6 +58,8 @@ def test_another_librarys_logger_is_none_of_the_program():
         "Main.java:301",
         "org.shop.Main:301",
         "shop.Main (Main.java:lambda$run$0(301))",
+        "org.shop.Main$Loop.lambda$run$0(Main.java:301)",
+        "org.shop.Main.<clinit>(Main.java:301)",
     ],
 )
 def test_a_place_that_the_layout_prints_tells_the_statement(logger):

@@ -73,6 +73,20 @@ def test_a_line_of_a_common_format_is_read_into_its_fields(line, thread, logger,
             "WARNING",
             "up",
         ),
+        (
+            "2021-01-01 12:00:00,123 (sink-1-0) [WARN - org.flow.Sink$Run.<init>(Sink.java:12)] up: 1",
+            "sink-1-0",
+            "org.flow.Sink$Run.<init>(Sink.java:12)",
+            "WARNING",
+            "up: 1",
+        ),
+        (
+            "2021-01-01 12:00:00.123 [client[3b6ddd1d]-io-3] DEBUG o.a.Channel - up[1]",
+            "client[3b6ddd1d]-io-3",
+            "o.a.Channel",
+            "DEBUG",
+            "up[1]",
+        ),
         ("2021-01-01 12:00:00,123 INFO org.hadoop.Node: up", "", "org.hadoop.Node", "INFO", "up"),
         (
             "2021-01-01 12:00:00,000 INFO  [RS:0;host:34713] hbase.Server(1013): up",
@@ -148,6 +162,14 @@ def test_words_before_a_colon_are_no_loggers_where_most_messages_have_none():
         "12:00:04 INFO stopped",
     ]
     assert {record.logger for record in read_python_log(log)} == {""}
+
+
+def test_a_strict_format_is_read_though_longer_messages_end_on_another_line():
+    lines = ["[2026-01-01 00:00:01,000] INFO up (org.shop.Server:7)"] * 7
+    lines += ["[2026-01-01 00:00:02,000] INFO Config values: ", "\tsize = 3", " (org.shop.Config:9)"] * 3
+    records = read_log(lines, formats_of(lines, dialect=PythonLogs()), dialect=PythonLogs())
+    assert [record.logger for record in records] == ["org.shop.Server:7"] * 7 + [""] * 3
+    assert records[0].message == "up"
 
 
 def test_a_pattern_of_the_user_names_the_fields():
