@@ -17,3 +17,8 @@ def test_what_names_something_else_does_not():
     assert not does("fetcher: removed Set()")
     assert not does("fetcher: removed")
     assert not does("fetcher: failed (disk full)")
+
+
+def test_what_each_of_two_lists_has_had_is_another_message_when_it_comes_together():
+    does = comes_and_goes({"job [a] ended (well)", "job [b] ended (badly)"})
+    assert not does("job [a] ended (badly)")
