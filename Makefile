@@ -24,7 +24,7 @@ BROWSER := tests/browser
 LABORATORY := tests/istio
 
 # What failed beside others runs once more, alone, in the open: a machine that was too busy is not a bug.
-once_more = || { [ $$? -eq 1 ] && echo "== Once more, alone, what failed:" && $(BIN)/pytest -rap --last-failed --last-failed-no-failures none $(1); }
+once_more = || { [ $$? -eq 1 ] && echo "== Once more, alone, what failed:" && $(or $(2),$(BIN)/pytest) -rap --last-failed --last-failed-no-failures none $(1); }
 
 SIDE_BY_SIDE := $(addprefix --ignore ,$(ALONE) $(BROWSER) $(LABORATORY))
 
@@ -103,8 +103,9 @@ ISTIO_1 := $(patsubst %,$(LABORATORY)/test_%.py,boutique relay rollout impact)
 ISTIO_2 := $(patsubst %,$(LABORATORY)/test_%.py,install rights jaeger tracing explore)
 ISTIO_3 := $(filter-out $(ISTIO_1) $(ISTIO_2),$(wildcard $(LABORATORY)/test_*.py))
 
+test-istio-1 test-istio-2 test-istio-3: PYTEST = $(BIN)/python -m cluster run -- $(BIN)/pytest -o cache_dir=.pytest_cache/$@
 test-istio-1 test-istio-2 test-istio-3: $(READY)
-	@$(BIN)/python -m cluster run -- $(BIN)/pytest --durations=5 $(ISTIO_$(subst test-istio-,,$@))
+	@$(PYTEST) --durations=5 $(ISTIO_$(subst test-istio-,,$@)) $(call once_more,$(ISTIO_$(subst test-istio-,,$@)),$(PYTEST))
 
 bench-istio: $(READY) ## install, isolation, cost and answers in that Istio; ends with one JSON line
 	@$(WITH_CLUSTER) --shop none -- $(BIN)/python -m benchmarks.istio

@@ -145,6 +145,10 @@ def test_with_the_dashboard_it_is_watched_and_then_experimented_on_until_ctrl_c(
             process.send_signal(signal.SIGINT)
             assert process.wait(30) == 0
             assert psutil.wait_procs(children, timeout=20)[1] == []
+        except httpx.TransportError as error:
+            process.kill()
+            error.add_note(process.stderr.read())  # why it ended, should it have ended by itself
+            raise
         finally:
             process.kill()
 

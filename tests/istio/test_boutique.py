@@ -100,13 +100,13 @@ def test_enters_by_a_port_forward_to_the_gateway_as_well(team: Team) -> None:
 def test_finds_the_same_down_to_single_replicas(team: Team) -> None:
     document = team.explore("--points", "replica", "--request", "GET /", "--max-size", "2")
     [home] = document["requests"]
-    cuts = WEAKNESSES["GET /"]["cuts"]
-    expected = {frozenset(f"{api}#{replica}" for api in cut for replica in (1, 2)) for cut in cuts}
-    assert expected <= cuts_of(home)
+    found, cuts = cuts_of(home), WEAKNESSES["GET /"]["cuts"]
     # Istio's retries look for another replica five times and then take the same once more: of those calls that a
     # request cannot do without, one replica that is down fails a share of requests, which may be seen or not.
-    for cut in cuts_of(home) - expected:
-        assert {point.partition("#")[0] for point in cut} <= {api for each in cuts for api in each}
+    for cut in cuts:
+        assert any(each <= {f"{api}#{replica}" for api in cut for replica in (1, 2)} for each in found)
+    for each in found:
+        assert {point.partition("#")[0] for point in each} <= {api for cut in cuts for api in cut}
 
 
 def test_nothing_was_restarted_and_nothing_rejected(team: Team, laboratory: Laboratory) -> None:

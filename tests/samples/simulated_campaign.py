@@ -74,7 +74,7 @@ class SimulatedLaboratory:
             varies=variation(runs),
         )
 
-    async def run(self, request: Request, cut: Cut) -> Outcome:
+    async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
         self.ran.append((request.name, cut))
         await asyncio.sleep(self._pause)
         system, turn = self._systems[request.name], len(self.ran)

@@ -97,7 +97,7 @@ class HardenableLaboratory:
             trace_ids=(),
         )
 
-    async def run(self, request: Request, cut: Cut) -> Outcome:
+    async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
         await asyncio.sleep(self._pause)
         self.ran.append((request.name, cut))
         stood_in = await asyncio.to_thread(self._stood_in)

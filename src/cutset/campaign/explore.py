@@ -15,6 +15,7 @@ from math import ceil
 from cutset.campaign.class_search import ClassSearch, begin
 from cutset.campaign.settings import CampaignSettings
 from cutset.experiment.laboratory import Laboratory, halt_if_down
+from cutset.judge.shares import share
 from cutset.model.event import (
     CampaignEvent,
     CampaignStarted,
@@ -82,7 +83,7 @@ class _Campaign:
         self._asked = sum(isinstance(event, ExperimentFinished) for event in history)
         self._waiting: deque[Request] = deque()  # audited, but not begun
         self._searches: list[ClassSearch] = []  # begun and not finished
-        self._running: dict[asyncio.Task[Outcome], ClassSearch] = {}
+        self._running: dict[asyncio.Task[list[Outcome]], ClassSearch] = {}
         self._unfinished: list[str] = []
         self._varying: dict[str, str] = {}  # requests that vary, which their audit did not show; how
 
@@ -102,8 +103,10 @@ class _Campaign:
                     break
                 answered, _ = await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
                 for task in answered:
-                    # Searches think for seconds at times, and requests under way must be answered meanwhile.
-                    await asyncio.to_thread(self._running.pop(task).learn, task.result())
+                    search = self._running.pop(task)
+                    for outcome in task.result():
+                        # Searches think for seconds at times, and requests under way must be answered meanwhile.
+                        await asyncio.to_thread(search.learn, outcome)
         await self._end()
         self._record(RunFinished(reason="; ".join(self._unfinished)))
 
@@ -172,7 +175,7 @@ class _Campaign:
             cuts = await asyncio.to_thread(search.ask, share)
             for cut in cuts:
                 self._asked += 1
-                self._running[group.create_task(self._experiment(search, cut))] = search
+                self._running[group.create_task(self._experiments(search, cut))] = search
             if len(cuts) < share:
                 hungry.remove(search)
             if not cuts and not self._in_flight(search):
@@ -258,9 +261,22 @@ class _Campaign:
         if evidence and wanted:
             self._append(evidence)
 
-    async def _experiment(self, search: ClassSearch, cut: Cut) -> Outcome:
+    async def _experiments(self, search: ClassSearch, cut: Cut) -> list[Outcome]:
+        """What fails a share of requests may be a part that was overlooked: it fails as many along with anything."""
+        whole = await self._experiment(search, cut)
+        outcomes = [whole]
+        if whole.is_share and 1 < len(cut) <= self._settings.max_size:
+            for fault in sorted(cut):
+                if self._spent():
+                    break
+                self._asked += 1
+                least = share(whole.failures, whole.trials).low
+                outcomes.append(await self._experiment(search, cut - {fault}, closely=least))
+        return outcomes
+
+    async def _experiment(self, search: ClassSearch, cut: Cut, *, closely: float = 0.0) -> Outcome:
         number = search.round
-        outcome = await self._laboratory.run(search.request, cut)
+        outcome = await self._laboratory.run(search.request, cut, share=closely)
         self._note_variation(search.request, [outcome])
         known = search.result
         # Larger ones are injected to learn of paths: no finding has them.

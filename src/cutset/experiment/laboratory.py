@@ -16,8 +16,11 @@ class Laboratory(Protocol):
         """Whether the request works without faults, and which of its calls a plan reaches. Before any experiment."""
         ...
 
-    async def run(self, request: Request, cut: Cut) -> Outcome:
-        """One experiment. The request must have been audited; any number of them may be under way."""
+    async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
+        """One experiment. The request must have been audited; any number of them may be under way.
+
+        With a `share` it has as many requests as it takes to see that so many of them fail.
+        """
         ...
 
     def evidence(self, trace_ids: Sequence[str]) -> EvidenceKept | None:

@@ -41,7 +41,7 @@ from cutset.experiment.wellbeing import (
     wait_until_well,
 )
 from cutset.judge.rules import UNUSUAL, Baseline, Judgement, baseline_of, judge
-from cutset.judge.sequential import Repetition, chance_of_so_many, decide
+from cutset.judge.sequential import Repetition, chance_of_so_many, decide, trials_to_see
 from cutset.lineage.completeness import Instrumentation, extended
 from cutset.lineage.culprits import culprits_of
 from cutset.lineage.handing_on import passage_of, why_not_accepted
@@ -187,18 +187,19 @@ class MeshLaboratory:
                 more.append(await send_unfaulted(self._bench, request))
         return more
 
-    async def run(self, request: Request, cut: Cut) -> Outcome:
+    async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
         """Raises HaltedError when the system stays broken. What no plan can say is unknown."""
+        rule = replace(self._rule, trials=trials_to_see(share, self._rule)) if share else self._rule
         try:
-            outcome = await self._run(request, cut)
+            outcome = await self._run(request, cut, rule)
         except PlanError as error:
             outcome = Outcome(cut, Verdict.UNKNOWN, error.message)
         return replace(outcome, outlived=self._outlived.take())
 
-    async def _run(self, request: Request, cut: Cut) -> Outcome:
+    async def _run(self, request: Request, cut: Cut, rule: Repetition) -> Outcome:
         try:
             async with self._floor.shared():
-                return await self._decide(request, cut)
+                return await self._decide(request, cut, rule)
         except UnwellError as unwell:
             seen = [unwell.outcome]
         # Any experiment under way may have done that, one before it, or somebody else: ask again.
@@ -206,7 +207,7 @@ class MeshLaboratory:
             while len(seen) < max(UNWELL_TRIALS, 1 + self._rule.repeats):
                 await self._wait_until_well(request)
                 try:
-                    again = await self._decide(request, cut)
+                    again = await self._decide(request, cut, rule)
                 except UnwellError as unwell:
                     seen.append(unwell.outcome)
                 else:
@@ -294,7 +295,7 @@ class MeshLaboratory:
     async def recovered(self) -> bool:
         return await wait_until_there(self._servers)
 
-    async def _decide(self, request: Request, cut: Cut) -> Outcome:
+    async def _decide(self, request: Request, cut: Cut, rule: Repetition) -> Outcome:
         """Tries until the trials amount to a verdict, or too many proved nothing.
 
         Raises UnwellError when it is not the cut that decides what is seen.
@@ -314,23 +315,23 @@ class MeshLaboratory:
                 strange |= new  # an outage, or an effect of the cut: which, the next trial will tell
                 outcome = replace(outcome, verdict=Verdict.UNKNOWN, reason="failures that were not there before")
             tried.append(outcome)
-            if decided := await self._decided(request, tried):
+            if decided := await self._decided(request, tried, rule):
                 return decided
             # Lost traces cost their whole timeout each, so that time ends those tries before their number does.
             patience = patience if outcome.verdict is Verdict.UNKNOWN else self._patience()
             if asyncio.get_running_loop().time() > patience:
                 return given_up(tried, outcome.reason)
 
-    async def _decided(self, request: Request, tried: Sequence[Outcome]) -> Outcome | None:
+    async def _decided(self, request: Request, tried: Sequence[Outcome], rule: Repetition) -> Outcome | None:
         """None: go on."""
         cut, spares = tried[-1].cut, may_spare_others(tried, self._catalogue)
-        varying = self._known[request.name].varying or spares
-        outcome = amount_to(tried, self._rule, varying=varying)
+        varying = self._known[request.name].varying or spares or rule != self._rule
+        outcome = amount_to(tried, rule, varying=varying)
         if outcome is not None:
             return await self._held_against_share(request, outcome) if cut and outcome.is_share else outcome
         idle = sum(map(is_idle, tried))
         enough = VOID_REPLICA_TRIALS if any(fault.point.replica for fault in cut) else VOID_TRIALS
-        if reason := why_in_vain(tried, idle, max(enough, self._rule.trials if varying else 0)):
+        if reason := why_in_vain(tried, idle, max(enough, rule.trials if varying else 0)):
             return given_up(tried, reason)
         # A second try reaches the other of two replicas by itself, in most cases; but not with a baseline in between.
         if idle > 1 or (varying and tried[-1].requests > 1):

@@ -189,13 +189,12 @@ def is_idle(trial: Outcome) -> bool:
 
 
 def may_spare_others(tried: Sequence[Outcome], known: Collection[Point]) -> bool:
-    """Whether requests failed at a replica while others, which nobody was seen to turn to, serve the same.
+    """Whether requests failed at a replica while others serve the same.
 
-    Which share fails is told by many requests only, even if the first few all met that replica.
+    Which share fails is told by many requests only, even if the first few all met that replica, or, where calls turn
+    to another one when it fails, even if these all came back to it.
     """
-    failed = [each for each in tried if each.verdict is Verdict.FAILED]
-    turned_to = {point.of_api for each in tried for point in each.retried}
-    fired = {point for each in failed for point in each.fired if point.replica and point.of_api not in turned_to}
+    fired = {point for each in tried if each.verdict is Verdict.FAILED for point in each.fired if point.replica}
     cut = points_of(tried[-1].cut)
     return any(point.of_api == other.of_api and other not in cut for point in fired for other in known if other.replica)
 

@@ -15,7 +15,7 @@ and never against a failure of those in which one was.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, exp, inf, log
+from math import ceil, comb, exp, inf, log
 
 from cutset.model.outcome import Verdict
 
@@ -56,6 +56,12 @@ def chance_of_so_many(failures: int, of: int, flake_rate: float) -> float:
 def overlooked_share(flake_rate: float, trials: int) -> float:
     """So large a share of failing requests passes for survived with a chance of at most `OVERLOOKED`."""
     return min(1.0, max(1 - exp(log(UNHARMED) / trials), NOTABLE * flake_rate))
+
+
+def trials_to_see(share: float, rule: Repetition) -> int:
+    """So many that so large a share is not overlooked any more likely; less than what is notable nobody can see."""
+    share = max(share, NOTABLE * rule.flake_rate)
+    return max(rule.trials, ceil(log(UNHARMED) / log(1 - share))) if 0 < share < 1 else rule.trials
 
 
 def decide(fired: Sequence[Verdict], rule: Repetition, *, varying: bool, unfired: int = 0) -> Verdict | None:

@@ -69,9 +69,13 @@ class Outcome:
     def variation(self) -> str:
         """How requests with these same faults differed; empty: not as far as they show.
 
-        That they differ in which replica serves them is no news, and told by which replicas fail.
+        That they differ in which replica serves them is no news, and told by which replicas fail. Unless another
+        one took over, and some failed nevertheless: then chance decides whether it is asked in time.
         """
         if any(fault.point.replica for fault in self.cut):
+            taken_over = {point.of_api for point in self.retried}
+            if self.is_share and all(point.of_api in taken_over for point in self.fired):
+                return "requests that could turn to another replica did not all do so in time"
             return ""
         if self.is_share:
             return "of requests with the same failures some failed and some did not"

@@ -84,7 +84,7 @@ def test_a_request_that_fails_by_itself_is_not_experimented_on(tmp_path: Path) -
 
 def test_a_server_that_does_not_come_back_is_told_after_all_is_recorded(tmp_path: Path) -> None:
     class Deadly(SimulatedLaboratory):
-        async def run(self, request: Request, cut: Cut) -> Outcome:
+        async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
             return replace(await super().run(request, cut), dead=("127.0.0.1:5001",))
 
         async def recovered(self) -> bool:

@@ -116,7 +116,7 @@ def test_evidence_is_recorded_before_what_it_is_evidence_of_and_is_no_news_to_a_
             self.kept = EvidenceKept(request=request.name, cut=frozenset(), trace_id="audit")
             return replace(await super().audit(request), trace_ids=("audit",))
 
-        async def run(self, request: Request, cut: Cut) -> Outcome:
+        async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
             outcome = await super().run(request, cut)
             self.kept = EvidenceKept(request=request.name, cut=cut, trace_id=f"{len(self.ran)}")
             return replace(outcome, trace_ids=(f"{len(self.ran)}",))
@@ -174,7 +174,7 @@ def test_what_survived_once_is_tried_again_when_requests_turn_out_to_vary(tmp_pa
             assert request.name == "GET /"
             self.varying = True
 
-        async def run(self, request: Request, cut: Cut) -> Outcome:
+        async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
             outcome = await super().run(request, cut)
             if request.name != "GET /":
                 return outcome
@@ -194,6 +194,25 @@ def test_what_survived_once_is_tried_again_when_requests_turn_out_to_vary(tmp_pa
     summary = next(each for each in summarise(events).requests if each.name == "GET /")
     assert (summary.complete_up_to, summary.trials) == (3, 10)
     assert summary.varies == "of requests with the same failures some failed and some did not"
+
+
+def test_what_fails_a_share_of_requests_is_not_blamed_on_what_fails_along_with_it(tmp_path: Path) -> None:
+    cause = cut_of([Point("simulated", "ads")])
+
+    class Overlooking(SimulatedLaboratory):
+        """Half of the requests fail without ads, which by bad luck is seen only by who looks closely, or for more."""
+
+        async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
+            outcome = await super().run(request, cut)
+            if request.name != "GET /" or outcome.verdict is not Verdict.SURVIVED or not cause <= cut:
+                return replace(outcome, trials=10, failures=10 if outcome.verdict is Verdict.FAILED else 0)
+            if cut == cause and not share:
+                return replace(outcome, trials=10)
+            return replace(outcome, verdict=Verdict.FAILED, trials=10, failures=5, healthy_after=True)
+
+    events = run(tmp_path, Overlooking(), changed(SETTINGS, parallel=1))
+
+    assert found(events) == TRUTH | {("GET /", cause)}
 
 
 @pytest.mark.parametrize("strategy", [StrategyName.LDFI, StrategyName.MICROFI, StrategyName.FASTFI])
@@ -225,7 +244,7 @@ def test_requests_under_way_are_answered_while_a_search_thinks(tmp_path: Path, m
     in_flight: list[Cut] = []
 
     class AnsweringLaboratory(SimulatedLaboratory):
-        async def run(self, request: Request, cut: Cut) -> Outcome:
+        async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
             in_flight.append(cut)
             outcome = await super().run(request, cut)
             answered.set()
@@ -348,7 +367,7 @@ def test_when_the_time_is_spent_the_experiments_in_flight_end_and_none_begins(tm
     class SlowLaboratory(SimulatedLaboratory):
         ended = 0
 
-        async def run(self, request: Request, cut: Cut) -> Outcome:
+        async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
             outcome = await super().run(request, cut)
             self.ended += 1
             return outcome
@@ -433,7 +452,7 @@ def test_no_more_experiments_are_in_flight_than_allowed(tmp_path: Path) -> None:
         now = most = 0
         full = asyncio.Event()
 
-        async def run(self, request: Request, cut: Cut) -> Outcome:
+        async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
             self.now += 1
             self.most = max(self.most, self.now)
             if self.now >= SETTINGS.limits.parallel:
@@ -471,7 +490,7 @@ def test_a_request_that_fails_without_faults_after_its_audit_is_not_called_compl
         async def audit(self, request: Request) -> RequestAudited:
             return replace(await super().audit(request), runs=())
 
-        async def run(self, request: Request, cut: Cut) -> Outcome:
+        async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
             return replace(await super().run(request, cut), verdict=Verdict.FAILED)
 
     events = run(tmp_path, WorseningLaboratory())
@@ -482,7 +501,7 @@ def test_a_request_that_fails_without_faults_after_its_audit_is_not_called_compl
 
 def test_a_server_that_dies_and_stays_dead_halts_the_campaign_after_recording_it(tmp_path: Path) -> None:
     class DeadlyLaboratory(SimulatedLaboratory):
-        async def run(self, request: Request, cut: Cut) -> Outcome:
+        async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
             outcome = await super().run(request, cut)
             return replace(outcome, dead=("127.0.0.1:9",)) if outcome.verdict is Verdict.FAILED else outcome
 
@@ -502,7 +521,7 @@ class BlindLaboratory(SimulatedLaboratory):
         super().__init__()
         self.hidden = {Point("simulated", name) for name in hidden}
 
-    async def run(self, request: Request, cut: Cut) -> Outcome:
+    async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
         outcome = await super().run(request, cut)
         if {point.of_api for point in points_of(cut)} & self.hidden:
             return Outcome(cut, Verdict.UNKNOWN, "the trace of the request did not arrive")
@@ -535,7 +554,7 @@ def test_a_campaign_that_could_inject_nothing_has_shown_nothing(tmp_path: Path) 
             runs = tuple(replace(each, path=frozenset(), calls=frozenset()) for each in audited.runs)
             return replace(audited, calls=frozenset(), runs=runs)
 
-        async def run(self, request: Request, cut: Cut) -> Outcome:
+        async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
             outcome = await super().run(request, cut)
             return replace(outcome, path=frozenset(), failed=frozenset(), calls=frozenset())
 

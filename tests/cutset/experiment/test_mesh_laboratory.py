@@ -105,6 +105,16 @@ def test_a_fault_on_an_optional_call_degrades_the_answer(shop, run, audited):
     assert outcome.requests == 4  # each is held against a request without a fault right after
 
 
+def test_looked_at_closely_it_has_as_many_requests_as_it_takes_to_see_a_share(shop, run):
+    laboratory = MeshLaboratory(shop.bench(), repeats=2)
+    page = get("/page")
+    run(laboratory.audit(page))
+
+    outcome = run(laboratory.run(page, ADS, share=0.2))
+
+    assert (outcome.verdict, outcome.trials, outcome.failures) == (Verdict.DEGRADED, 14, 0)
+
+
 def test_of_what_failed_or_was_degraded_one_typical_trial_is_kept_until_somebody_takes_it(shop, run):
     laboratory = MeshLaboratory(shop.bench(), repeats=2)
     page = get("/page")

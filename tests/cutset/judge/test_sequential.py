@@ -14,6 +14,7 @@ from cutset.judge.sequential import (
     decide,
     failures_needed,
     overlooked_share,
+    trials_to_see,
 )
 from cutset.model.outcome import Verdict
 
@@ -110,6 +111,17 @@ def test_without_flakes_the_share_that_is_overlooked_follows_from_the_number_of_
     assert share == pytest.approx(0.267, abs=0.001)
     assert overlooked_share(0.0, 100) < 0.031
     assert overlooked_share(0.2, 100) == pytest.approx(0.6)  # what is hardly more than chance is not asked for
+
+
+@pytest.mark.parametrize("share", [0.03, 0.07, 0.25, 0.9])
+@pytest.mark.parametrize("flake_rate", [0.0, 0.01])
+def test_there_are_as_many_trials_as_it_takes_to_see_a_share(share: float, flake_rate: float) -> None:
+    rule = Repetition(2, flake_rate, trials=4)
+    trials = trials_to_see(share, rule)
+
+    assert overlooked_share(flake_rate, trials) <= share + 1e-9
+    assert trials == 4 or overlooked_share(flake_rate, trials - 1) > share
+    assert trials_to_see(0.001, Repetition(2, 0.1)) == trials_to_see(0.3, Repetition(2, 0.1))  # it is hardly chance
 
 
 # What decides

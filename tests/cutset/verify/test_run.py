@@ -213,7 +213,7 @@ def test_a_server_that_stays_down_halts_it_and_what_nobody_could_tell_is_tried_a
     file: Path, tmp_path: Path, verdict: Verdict
 ) -> None:
     class Deadly(HardenableLaboratory):
-        async def run(self, request: Request, cut: Cut) -> Outcome:
+        async def run(self, request: Request, cut: Cut, *, share: float = 0.0) -> Outcome:
             return replace(await super().run(request, cut), verdict=verdict, dead=("h:1",))
 
         async def recovered(self) -> bool:
