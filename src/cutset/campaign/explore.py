@@ -25,13 +25,15 @@ from cutset.model.event import (
 )
 from cutset.model.evidence import EvidenceKept
 from cutset.model.fault import Cut
-from cutset.model.outcome import Outcome
+from cutset.model.outcome import Outcome, Verdict
 from cutset.model.request import Request
 from cutset.model.run import RunFinished
 from cutset.model.summary import outcomes_of
 from cutset.search.strategies import AcrossRequests
 from cutset.store.ledger import Ledger
 from cutset.store.runs import campaign_events
+
+CLOSE = 0.1  # smaller shares of requests are not looked for: it takes hundreds to tell them from chance
 
 
 async def explore(
@@ -266,13 +268,20 @@ class _Campaign:
         whole = await self._experiment(search, cut)
         outcomes = [whole]
         if whole.is_share and 1 < len(cut) <= self._settings.max_size:
-            for fault in sorted(cut):
-                if self._spent():
+            # First without what the failures do not show to have failed: that it did not matter is most likely.
+            for fault in sorted(cut, key=lambda fault: (fault.point in whole.failed, fault)):
+                if self._spent() or self._contains_finding(search.request, cut):
                     break
                 self._asked += 1
-                least = share(whole.failures, whole.trials).low
+                least = max(CLOSE, share(whole.failures, whole.trials).low)
                 outcomes.append(await self._experiment(search, cut - {fault}, closely=least))
         return outcomes
+
+    def _contains_finding(self, request: Request, cut: Cut) -> bool:
+        return any(
+            outcome.verdict is Verdict.FAILED and outcome.cut < cut
+            for outcome in outcomes_of(request.name, self._events)
+        )
 
     async def _experiment(self, search: ClassSearch, cut: Cut, *, closely: float = 0.0) -> Outcome:
         number = search.round
