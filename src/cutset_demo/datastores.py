@@ -37,8 +37,9 @@ POSTGRES_SETTINGS = {
     "synchronous_commit": "off",
 }
 
-# From linux/prctl.h and linux/capability.h.
-_PR_SET_PDEATHSIG, _PR_SET_KEEPCAPS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 1, 8, 47, 2
+# From linux/prctl.h, linux/securebits.h and linux/capability.h.
+_PR_SET_PDEATHSIG, _PR_SET_KEEPCAPS, _PR_SET_SECUREBITS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 1, 8, 28, 47, 2
+_SECBIT_NO_SETUID_FIXUP = 1 << 2
 _CAPABILITY_VERSION_3, _CAP_DAC_OVERRIDE = 0x20080522, 1
 
 _C_LIBRARY = ctypes.CDLL(None)
@@ -156,6 +157,8 @@ def _drop_root() -> None:
         return
     user, group = _unprivileged_user()
     _C_LIBRARY.prctl(_PR_SET_KEEPCAPS, 1)
+    # Else access(2) looks past that power, and initdb asks it whether there is a `postgres` beside it.
+    _C_LIBRARY.prctl(_PR_SET_SECUREBITS, _SECBIT_NO_SETUID_FIXUP)
     os.setgroups([])
     os.setgid(group)
     os.setuid(user)

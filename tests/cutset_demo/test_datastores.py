@@ -1,10 +1,15 @@
+import importlib.util
+import os
+import shutil
 import socket
 import time
+from pathlib import Path
 
 import psycopg
 import pytest
 import redis
 
+from cutset_demo import datastores
 from cutset_demo.catalogue import PRODUCTS
 from cutset_demo.children import configure, start_child, stop_children, wait_until_ready
 from cutset_demo.shop import DATASTORES, free_addresses
@@ -41,3 +46,20 @@ def test_three_servers_are_there_when_it_is_ready_and_gone_with_their_data_when_
     assert rows == (len(PRODUCTS),)
     assert not any(is_listening(address) for address in addresses.values())
     assert not data.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may enter its home folder, and must give up being root")
+def test_postgres_runs_from_a_folder_that_only_root_may_enter(tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    installed = Path(importlib.util.find_spec("pgserver").origin).parent
+    for folder in (installed, *installed.parent.glob("pgserver.libs")):
+        shutil.copytree(folder, home / folder.name)
+    home.chmod(0o700)
+    monkeypatch.setattr(datastores, "_program", lambda package, path: str(home / package / path))
+    (address, *_), *_ = free_addresses(1).values()
+
+    server = datastores._start_postgres(address, tmp_path / "data", tmp_path)
+    try:
+        datastores._wait_until_listening(server, address)
+    finally:
+        datastores._stop([server])
