@@ -48,8 +48,11 @@ def _index(search_path: Sequence[str]) -> _Index:
 
 
 def _named(record: LogRecord, index: _Index) -> set[str]:
-    """Entries, once for each log entry: loggers are named like classes or packages, and frames have classes."""
-    frames = [match[1] for line in record.traceback if (match := _FRAME.match(line))]
+    """Entries, once for each log entry: loggers are named like classes or packages, and frames have classes.
+
+    In place of the logger some layouts have the statement: `org.shop.Queue.put(Queue.java:12)`.
+    """
+    frames = [match[1] for line in (f"at {record.logger}", *record.traceback) if (match := _FRAME.match(line))]
     return {entry for name in filter(None, [record.logger, *frames]) for entry in _entries(name, index)}
 
 

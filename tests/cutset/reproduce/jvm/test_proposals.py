@@ -28,8 +28,16 @@ def test_a_jar_is_in_question_if_the_log_names_its_classes(entries: list[str], l
     assert (found.name, found.why) == (entries[1], "the failure log names its classes in 2 entries")
 
 
-@pytest.mark.parametrize(("logger", "jars"), [("org.apache.zookeeper.server", [1]), ("io.netty", []), ("", [])])
-def test_loggers_may_be_named_like_packages(entries: list[str], logger: str, jars: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("logger", "jars"),
+    [
+        ("org.apache.zookeeper.server", [1]),
+        ("org.apache.zookeeper.ZooKeeper.lambda$close$0(ZooKeeper.java:12)", [1]),
+        ("io.netty", []),
+        ("", []),
+    ],
+)
+def test_loggers_may_be_named_like_packages_or_say_the_place(entries: list[str], logger: str, jars: list[int]) -> None:
     found = proposed_sources([record(logger)], (), ("Workload",), entries)
 
     assert [each.name for each in found] == [entries[at] for at in jars]
