@@ -13,9 +13,9 @@ from dataclasses import replace
 from math import ceil
 
 from cutset.campaign.class_search import ClassSearch, begin
+from cutset.campaign.closer_look import closer_look
 from cutset.campaign.settings import CampaignSettings
 from cutset.experiment.laboratory import Laboratory, halt_if_down
-from cutset.judge.shares import share
 from cutset.model.event import (
     CampaignEvent,
     CampaignStarted,
@@ -25,15 +25,13 @@ from cutset.model.event import (
 )
 from cutset.model.evidence import EvidenceKept
 from cutset.model.fault import Cut
-from cutset.model.outcome import Outcome, Verdict
+from cutset.model.outcome import Outcome
 from cutset.model.request import Request
 from cutset.model.run import RunFinished
 from cutset.model.summary import outcomes_of
 from cutset.search.strategies import AcrossRequests
 from cutset.store.ledger import Ledger
 from cutset.store.runs import campaign_events
-
-CLOSE = 0.1  # smaller shares of requests are not looked for: it takes hundreds to tell them from chance
 
 
 async def explore(
@@ -85,9 +83,10 @@ class _Campaign:
         self._asked = sum(isinstance(event, ExperimentFinished) for event in history)
         self._waiting: deque[Request] = deque()  # audited, but not begun
         self._searches: list[ClassSearch] = []  # begun and not finished
-        self._running: dict[asyncio.Task[list[Outcome]], ClassSearch] = {}
+        self._running: dict[asyncio.Task[Outcome], ClassSearch] = {}
         self._unfinished: list[str] = []
         self._varying: dict[str, str] = {}  # requests that vary, which their audit did not show; how
+        self._looked_at: dict[str, set[Cut]] = {}  # closely, by request
 
     async def all(self, requests: Sequence[Request]) -> None:
         done = self._done()
@@ -105,10 +104,8 @@ class _Campaign:
                     break
                 answered, _ = await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
                 for task in answered:
-                    search = self._running.pop(task)
-                    for outcome in task.result():
-                        # Searches think for seconds at times, and requests under way must be answered meanwhile.
-                        await asyncio.to_thread(search.learn, outcome)
+                    # Searches think for seconds at times, and requests under way must be answered meanwhile.
+                    await asyncio.to_thread(self._running.pop(task).learn, task.result())
         await self._end()
         self._record(RunFinished(reason="; ".join(self._unfinished)))
 
@@ -177,14 +174,18 @@ class _Campaign:
             cuts = await asyncio.to_thread(search.ask, share)
             for cut in cuts:
                 self._asked += 1
-                self._running[group.create_task(self._experiments(search, cut))] = search
+                self._running[group.create_task(self._experiment(search, cut))] = search
             if len(cuts) < share:
                 hungry.remove(search)
             if not cuts and not self._in_flight(search):
-                self._searches.remove(search)
                 if self._told_of_variation(search.request):
+                    self._searches.remove(search)
                     self._waiting.append(search.request)  # what survived once is tried again
+                elif closer := self._closer_look(search.request):
+                    self._asked += 1
+                    self._running[group.create_task(self._experiment(search, *closer))] = search
                 else:
+                    self._searches.remove(search)
                     self._finish(await self._ended(search))
 
     def _is_time_for_another(self, hungry: Sequence[ClassSearch]) -> bool:
@@ -215,6 +216,16 @@ class _Campaign:
         if shown and request.name not in self._varying:
             self._varying[request.name] = shown
             self._laboratory.expect_variation(request)
+
+    def _closer_look(self, request: Request) -> tuple[Cut, float] | None:
+        own = [
+            event for event in self._events if isinstance(event, ExperimentFinished) and event.request == request.name
+        ]
+        looked_at = self._looked_at.setdefault(request.name, set())
+        found = closer_look(own, self._settings.limits, self._settings.max_size, looked_at)
+        if found:
+            looked_at.add(found[0])
+        return found
 
     def _told_of_variation(self, request: Request) -> bool:
         """Whether it varies and nobody knew when its search began. Then the record says so from now on."""
@@ -263,27 +274,7 @@ class _Campaign:
         if evidence and wanted:
             self._append(evidence)
 
-    async def _experiments(self, search: ClassSearch, cut: Cut) -> list[Outcome]:
-        """What fails a share of requests may be a part that was overlooked: it fails as many along with anything."""
-        whole = await self._experiment(search, cut)
-        outcomes = [whole]
-        if whole.is_share and 1 < len(cut) <= self._settings.max_size:
-            # First without what the failures do not show to have failed: that it did not matter is most likely.
-            for fault in sorted(cut, key=lambda fault: (fault.point in whole.failed, fault)):
-                if self._spent() or self._contains_finding(search.request, cut):
-                    break
-                self._asked += 1
-                least = max(CLOSE, share(whole.failures, whole.trials).low)
-                outcomes.append(await self._experiment(search, cut - {fault}, closely=least))
-        return outcomes
-
-    def _contains_finding(self, request: Request, cut: Cut) -> bool:
-        return any(
-            outcome.verdict is Verdict.FAILED and outcome.cut < cut
-            for outcome in outcomes_of(request.name, self._events)
-        )
-
-    async def _experiment(self, search: ClassSearch, cut: Cut, *, closely: float = 0.0) -> Outcome:
+    async def _experiment(self, search: ClassSearch, cut: Cut, closely: float = 0.0) -> Outcome:
         number = search.round
         outcome = await self._laboratory.run(search.request, cut, share=closely)
         self._note_variation(search.request, [outcome])
