@@ -98,9 +98,9 @@ def test_enters_by_a_port_forward_to_the_gateway_as_well(team: Team) -> None:
 
 
 def test_finds_the_same_down_to_single_replicas(team: Team) -> None:
-    document = team.explore("--points", "replica", "--request", "GET /product/{id}", "--max-size", "2")
-    [product] = document["requests"]
-    found, cuts = cuts_of(product), WEAKNESSES["GET /product/{id}"]["cuts"]
+    document = team.explore("--points", "replica", "--request", "POST /cart", "--max-size", "2")
+    [cart] = document["requests"]
+    found, cuts = cuts_of(cart), WEAKNESSES["POST /cart"]["cuts"]
     # Istio's retries look for another replica five times and then take the same once more: of those calls that a
     # request cannot do without, one replica that is down fails a share of requests, which may be seen or not.
     for cut in cuts:

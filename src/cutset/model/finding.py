@@ -53,9 +53,11 @@ def _with_verdict(events: Iterable[CampaignEvent], verdict: Verdict) -> list[Fin
 
 
 def _minimal(found: Sequence[Finding]) -> list[Finding]:
+    """Of those that were tried several times, the one with the most trials."""
+    best = {(each.request, each.cut): each for each in sorted(found, key=lambda each: each.outcome.trials)}
     minimal = [
         finding
-        for finding in found
+        for finding in best.values()
         if not any(other.request == finding.request and other.cut < finding.cut for other in found)
     ]
     return sorted(minimal, key=lambda finding: (finding.request, len(finding.cut), format_cut(finding.cut)))

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import combinations
 
 from cutset.model.event import ExperimentFinished
@@ -19,6 +20,16 @@ def test_only_minimal_cuts_are_findings() -> None:
     events = [finished("AB", Verdict.FAILED), finished("A", Verdict.FAILED), finished("CD", Verdict.FAILED)]
 
     assert [points_of(each.cut) for each in findings_of(events)] == [points("A"), points("CD")]
+
+
+def test_what_was_tried_several_times_is_one_finding_by_the_most_trials() -> None:
+    few, many = (
+        replace(each, outcome=replace(each.outcome, trials=trials))
+        for each, trials in ((finished("A", Verdict.FAILED), 2), (finished("A", Verdict.FAILED), 30))
+    )
+
+    for events in ([few, many], [many, few]):
+        assert [each.outcome.trials for each in findings_of(events)] == [30]
 
 
 def test_each_minimal_cut_that_changes_the_answer_is_told_whatever_others_take_away() -> None:
