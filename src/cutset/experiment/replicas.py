@@ -23,10 +23,15 @@ class ReplicaNumbers:
         return {service: len(pods) for service, pods in self._pods.items()}
 
     def update(self, pods: Mapping[str, Collection[str]]) -> None:
-        """What runs now, by service. New ones take the lowest numbers that are free."""
+        """What runs now, by service. New ones take the lowest numbers that are free.
+
+        So does one that came before another went, as in a rollout: there are as many numbers as replicas.
+        """
         for service, names in pods.items():
-            kept = {number: pod for number, pod in self._pods.get(service, {}).items() if pod in names}
-            free = (str(number) for number in range(1, len(names) + 1) if str(number) not in kept)
+            numbers = [str(number) for number in range(1, len(names) + 1)]
+            known = self._pods.get(service, {})
+            kept = {number: known[number] for number in numbers if known.get(number) in names}
+            free = (number for number in numbers if number not in kept)
             new = sorted(set(names) - set(kept.values()))
             self._pods[service] = kept | dict(zip(free, new, strict=False))
 

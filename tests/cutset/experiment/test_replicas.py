@@ -29,6 +29,15 @@ def test_pods_have_numbers_and_their_successors_get_the_same_ones():
     assert replica_of(numbers, "ad", "ad-a") == "1"
 
 
+def test_after_a_rollout_in_which_new_pods_came_before_old_ones_went_there_are_as_many_numbers_as_pods():
+    numbers = ReplicaNumbers()
+    for pods in (["old-a", "old-b"], ["old-a", "old-b", "new-c"], ["old-b", "new-c"], ["old-b", "new-c", "new-d"]):
+        numbers.update({"cart": pods})
+    numbers.update({"cart": ["new-c", "new-d"]})
+
+    assert {replica_of(numbers, "cart", pod) for pod in ("new-c", "new-d")} == {"1", "2"}
+
+
 def test_plans_address_pods_by_their_names():
     numbers = ReplicaNumbers()
     numbers.update({"cart": ["cart-a", "cart-b"]})
